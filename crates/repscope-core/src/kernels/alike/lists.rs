@@ -292,7 +292,7 @@ mod tests {
         assert!((of_groups.of_pairs - squares(|row| row / 4, 10)).abs() < 1e-12);
         for group in 0..10 {
             let own = 4 * group..4 * group + 4;
-            let of_rows: f64 = own.clone().map(|row| (total - of_groups.replicates[row] * 39.0)).sum();
+            let of_rows: f64 = own.clone().map(|row| total - of_groups.replicates[row] * 39.0).sum();
             let pairs: f64 = own
                 .clone()
                 .flat_map(|i| own.clone().map(move |j| (i, j)))
