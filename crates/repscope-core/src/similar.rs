@@ -116,13 +116,13 @@ impl<'a> Side<'a> {
         squares.map(|s| if s > floor { 1.0 / s.sqrt() } else { 0.0 }).collect()
     }
 
-    /// The k nearest of each row by cosine, and two that take the places of others where there are as many.
+    /// The k nearest of each row by cosine.
     pub(crate) fn neighbors(&self) -> Part<&Neighbors> {
         let search = || {
             let prepared = Prepared::new(&self.study.embeddings, Preparation::Unit, self.driver);
             let prepared = prepared.map_err(|error| error.to_string())?;
             let ask = Ask {
-                k: (self.spec.alike.k + 2).min(self.centered.rows() - 1),
+                k: self.spec.alike.k,
                 ..Ask::default()
             };
             sweep(&prepared, Anchors::All, &ask, self.driver)
@@ -430,8 +430,8 @@ fn check_memory(studies: &[Study], spec: &Spec) -> Result<()> {
     let sample = rows.min(spec.alike.sample as u64);
     let models = studies.len() as u64;
     // Of each model its scatter and axes, lists, and matrices of the sample; of a pair some products.
-    let of_each = 4 * widest * widest * 8 + rows * (16 + 12 * (spec.alike.k as u64 + 2)) + 24 * sample * sample;
-    let of_sweep = tiles::memory(rows, widest, rows) + rows * (60 * (spec.alike.k as u64 + 2) + 256);
+    let of_each = 4 * widest * widest * 8 + rows * (16 + 12 * spec.alike.k as u64) + 24 * sample * sample;
+    let of_sweep = tiles::memory(rows, widest, rows) + rows * (60 * spec.alike.k as u64 + 256);
     let needed = models * of_each + of_sweep + 8 * widest * widest * 8;
     let what = format!("the similarity of {models} models");
     memory::refuse_above(

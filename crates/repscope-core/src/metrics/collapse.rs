@@ -6,7 +6,7 @@ use faer::Mat;
 use rand::Rng;
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
-use super::rankme::{Scale, of_singular_values, score};
+use super::rankme::{STABLE, Scale, of_singular_values, ranks, score};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Space;
 use crate::error::Result;
@@ -32,18 +32,12 @@ pub(super) static NESUM: Metric = Metric {
     page: include_str!("nesum.md"),
     ..of_singular_values(|shared| {
         let singular = &shared.singular()?.centered;
-        let most = (shared.study.embeddings.rows().saturating_sub(1))
-            .min(singular.d)
-            .max(1) as f64;
-        Ok(score(SUM, singular, (Scale::Plain, [1.0, most]), NO_VARIANCE, shared).into())
+        Ok(score(SUM, singular, ranks(shared, 1), NO_VARIANCE, shared).into())
     })
 };
 
-/// Σ λ over the largest.
-pub(super) const SUM: Function = ("nesum", |singular| {
-    let largest = *singular.values.first().filter(|s| **s > 0.0)?;
-    Some(singular.values.iter().map(|s| (s / largest).powi(2)).sum())
-});
+/// The stable rank under the name of the field.
+pub(super) const SUM: Function = ("nesum", STABLE.1);
 
 pub(super) static ISOSCORE: Metric = Metric {
     id: "isoscore",
@@ -55,7 +49,7 @@ pub(super) static ISOSCORE: Metric = Metric {
     ..of_singular_values(|shared| {
         let singular = &shared.singular()?.centered;
         let reason = if singular.d < 2 { ONE_COLUMN } else { NO_VARIANCE };
-        Ok(score(ISOTROPY, singular, (Scale::Plain, [0.0, 1.0]), reason, shared).into())
+        Ok(score(ISOTROPY, singular, (Scale::Between, [0.0, 1.0]), reason, shared).into())
     })
 };
 
@@ -81,7 +75,7 @@ pub(super) static VARIANCE_SHARE: Metric = Metric {
     ..of_singular_values(|shared| {
         let singular = &shared.singular()?.centered;
         let each = [FIRST, FIRST_TEN]
-            .map(|function| score(function, singular, (Scale::Plain, [0.0, 1.0]), NO_VARIANCE, shared));
+            .map(|function| score(function, singular, (Scale::Between, [0.0, 1.0]), NO_VARIANCE, shared));
         Ok(each.into_iter().collect())
     })
 };

@@ -388,9 +388,9 @@ fn mutual_neighbors(pair: &Pair) -> Result<Alike> {
     let found = || {
         let (a, b) = (pair.first.neighbors()?, pair.second.neighbors()?);
         let draws = pair.draws(|order| mutual_of_shuffled(a, b, k, order));
-        let found = mutual(a, b, k, pair.units(), pair.spec.seed, pair.driver);
+        let found = mutual(a, b, k, pair.units(), pair.driver);
         let value = interval::mean(&found.values);
-        let interval = jackknife(value, &found.replicates, pair.units(), pair.spec.level);
+        let interval = interval::of_influence(value, &found.effects, pair.units(), pair.spec.level);
         let interval = interval.map(|own| own.without_pairs(value, found.of_pairs));
         let mut measured = agreed(pair, value, interval, draws);
         // Every other row is as likely to be among the nearest of shuffled rows.
