@@ -11,7 +11,7 @@ const ROWS: usize = 1024;
 /// A value for each row, what each row does to the mean of all, and what pairs of units do together.
 pub(crate) struct Agreement {
     pub(crate) values: Vec<f64>,
-    /// Beside its own value a row moves those of the rows that have it among their neighbors.
+    /// Beside its own value a row moves those of the rows of other units that have it among their neighbors.
     pub(crate) effects: Vec<f64>,
     /// Σ over pairs of units of the square of what one does to the values of the other and the other to those of the one.
     pub(crate) of_pairs: f64,
@@ -56,15 +56,19 @@ pub(crate) fn mutual(a: &Neighbors, b: &Neighbors, k: usize, units: Units, drive
     let mut effects: Vec<f64> = values.iter().map(|value| (value - mean) / count).collect();
     let mut together: Vec<Together> = Vec::new();
     for (row, other, change) in changes.into_iter().flatten() {
-        effects[other as usize] += change / count;
         let [one, two] = [row, other].map(|row| match units {
             Units::Single(_) => row,
             Units::Groups(codes, _) => codes[row as usize],
         });
+        // Without their unit, neither is there.
         if one != two {
+            effects[other as usize] += change / count;
             together.push(([one.min(two), one.max(two)], change / count));
         }
     }
+    // What is left out within units would be the mean effect otherwise.
+    let left = effects.iter().sum::<f64>() / count;
+    effects.iter_mut().for_each(|effect| *effect -= left);
     together.sort_by_key(|(pair, _)| *pair);
     let of_pairs = together.chunk_by(|a, b| a.0 == b.0);
     let square = |own: &[Together]| own.iter().map(|(_, change)| change).sum::<f64>().powi(2);
@@ -165,7 +169,11 @@ mod tests {
         // Of rows 0 and 1 together, and 2 to 4: 02 12 03 04 13 14 add up to one −2.
         let of_groups = agreement(&a, &b, Units::Groups(&[0, 0, 1, 1, 1], "groups"));
         assert!(close(of_groups.of_pairs, 4.0 / 45.0 / 45.0));
-        assert_eq!(of_groups.effects, found.effects);
+        // Row 0 without what it does to row 1: −2; row 2 without what it does to rows 3 and 4: 2. All five add up to −2, which is taken off.
+        for (row, ninth) in [(0, -1.6), (2, 2.4)] {
+            let own = values[row] - 11.0 / 15.0;
+            assert!(close(of_groups.effects[row], (own + ninth / 9.0) / 5.0), "{row}");
+        }
     }
 
     #[test]
