@@ -17,6 +17,7 @@ mod both_ways;
 mod candidates;
 mod influence;
 mod one_way;
+mod screen;
 
 pub(crate) use influence::{Influence, Pull};
 
@@ -175,7 +176,7 @@ pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize,
     let (n, d) = (space.rows(), space.columns());
     let at_once = one_way::queries_at_once(needed);
     let of_thread = at_once * (needed * 16 + 512 + d * 4);
-    (n * (d * 4 + 52) + queries * (depth * 4 + 88) + threads * (of_thread + n * 24)) as u64
+    (n * (d * 5 + 60) + queries * (depth * 4 + 88) + threads * (of_thread + n * 24)) as u64
 }
 
 /// Ranks the targets of every query.

@@ -196,11 +196,7 @@ impl<'a> Centering<'a> {
 
     /// Packs some rows.
     pub(crate) fn pack(&self, role: Role, rows: &[u32]) -> Packed {
-        let d = self.of_queries.len();
-        let (side, mean, other) = match role {
-            Role::Query => (self.products.query, &self.of_queries, &self.of_targets),
-            Role::Target => (self.products.target, &self.of_targets, &self.of_queries),
-        };
+        let d = self.columns();
         let is_first = (role == Role::Query) == (self.way == Way::There);
         let mut panels = match role {
             Role::Query => Panels::of_queries(d + 2, rows.len()),
@@ -209,12 +205,9 @@ impl<'a> Centering<'a> {
         let mut row = vec![1.0; d + 2];
         let mut sizes = Vec::with_capacity(rows.len());
         for &i in rows {
-            let centered = &mut row[..d];
-            side.read(i as usize, centered);
-            centered.iter_mut().zip(mean).for_each(|(x, m)| *x -= m);
-            let extra = inner(centered, other);
+            let extra = self.read(role, i, &mut row[..d]);
             sizes.push(Size {
-                length: length(centered),
+                length: length(&row[..d]),
                 extra: extra.abs(),
             });
             row[if is_first { d } else { d + 1 }] = extra;
@@ -225,6 +218,23 @@ impl<'a> Centering<'a> {
             rows: rows.to_vec(),
             sizes,
         }
+    }
+
+    /// How many columns the rows have.
+    pub(crate) fn columns(&self) -> usize {
+        self.of_queries.len()
+    }
+
+    /// Writes a centered row, and returns its extra coordinate: the product of two packed rows is that of the centered ones and both
+    /// extra coordinates.
+    pub(crate) fn read(&self, role: Role, i: u32, row: &mut [f64]) -> f64 {
+        let (side, mean, other) = match role {
+            Role::Query => (self.products.query, &self.of_queries, &self.of_targets),
+            Role::Target => (self.products.target, &self.of_targets, &self.of_queries),
+        };
+        side.read(i as usize, row);
+        row.iter_mut().zip(mean).for_each(|(x, m)| *x -= m);
+        inner(row, other)
     }
 
     /// Packs all rows in a fixed random order, so many at a time: the first ones are a fair sample of all.

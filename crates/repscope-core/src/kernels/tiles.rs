@@ -25,7 +25,7 @@ mod axes;
 mod cells;
 mod packed;
 mod prefix;
-mod prune_cost;
+pub(crate) mod prune_cost;
 mod refine;
 mod shortcut;
 mod tile;

@@ -13,7 +13,8 @@ use std::sync::Mutex;
 
 use super::candidates::{Kept, Members, Room, most_kept};
 use super::one_way::{Targets, find_far_firsts, rank_some};
-use super::{Job, KEPT_BY_BOTH, Rankings, SEEK};
+use super::{Job, KEPT_BY_BOTH, Rankings, SEEK, screen};
+use crate::kernels::coarse::{Coarse, CoarseQueries, CoarseTargets};
 use crate::kernels::microkernel::{Meeting, Meets};
 use crate::kernels::similarity::{Centering, Packed, Role};
 use crate::run::Driver;
@@ -37,7 +38,7 @@ pub(super) fn is_worthwhile(jobs: [&Job; 2], memory: u64) -> bool {
             .map(|q| 8 * most_kept(job.needed(q)) as u64)
             .sum::<u64>()
     };
-    let of_row = 4 * jobs[0].products.query.space.columns() as u64 + 64;
+    let of_row = 5 * jobs[0].products.query.space.columns() as u64 + 80;
     let others = |job: &Job| job.queries() as u64 * (of_row + 4 * job.depth as u64);
     let [kept, others] = [jobs.map(kept), jobs.map(others)].map(|bytes| bytes.iter().sum::<u64>());
     jobs.iter().all(|job| is_large(job)) && kept <= KEPT_BY_BOTH && kept + others <= memory
@@ -52,8 +53,9 @@ pub(super) fn rank_both(jobs: [&Job; 2], driver: &Driver) -> [Rankings; 2] {
         pack(Role::Target, jobs[0].targets()),
     ];
     let blocks = [0, 1].map(|side| start(jobs[side], &sides[side], &sides[1 - side], &centering, driver));
-    let is_complete = meet(&sides, &blocks, driver);
-    drop(sides);
+    let coarse = in_8_bits(jobs, &sides, &blocks, &centering, driver);
+    let is_complete = meet(&sides, coarse.as_ref(), &blocks, driver);
+    drop((sides, coarse));
     let [first, second] = blocks;
     [(jobs[0], first), (jobs[1], second)].map(|(job, blocks)| {
         if is_complete {
@@ -76,16 +78,45 @@ fn start<'a>(
     let largest = Packed::largest(others);
     driver.map(side.len(), |b| {
         let errors = centering.errors(&side[b], largest);
-        let mut kept = Kept::new(job, &side[b].rows, errors, Room::Bounded);
+        let mut kept = Kept::new(job, &side[b].rows, errors, centering.shared, Room::Bounded);
         for (set, members) in members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, centering.shared);
+            kept.seek_first(set, members, job.targets() / SEEK);
         }
         Mutex::new(kept)
     })
 }
 
+/// The blocks of both sides in 8 bits.
+type Coarsely = (Vec<CoarseQueries>, Vec<CoarseTargets>);
+
+/// Both sides in 8 bits, where they shall meet so first. The first block of a side is a sample of it.
+fn in_8_bits(
+    jobs: [&Job; 2],
+    sides: &[Vec<Packed>; 2],
+    blocks: &[Vec<Mutex<Kept>>; 2],
+    centering: &Centering,
+    driver: &Driver,
+) -> Option<Coarsely> {
+    let [first, second] = [0, 1].map(|side| blocks[side].first());
+    let (first, second) = (first?.lock().expect(UNSHARED), second?.lock().expect(UNSHARED));
+    let kind = screen::choose(
+        (jobs[0], &first),
+        &second.rows,
+        Some((jobs[1], &second)),
+        centering,
+        driver,
+    )?;
+    drop((first, second));
+    let queries = driver.map(sides[0].len(), |b| {
+        let errors = &blocks[0][b].lock().expect(UNSHARED).errors;
+        screen::queries(centering, &sides[0][b].rows, errors)
+    });
+    let targets = driver.map(sides[1].len(), |b| screen::targets(centering, kind, &sides[1][b]));
+    Some((queries, targets))
+}
+
 /// All rounds. False where so many rows gave up that the rest is not worth it.
-fn meet(sides: &[Vec<Packed>; 2], blocks: &[Vec<Mutex<Kept>>; 2], driver: &Driver) -> bool {
+fn meet(sides: &[Vec<Packed>; 2], coarse: Option<&Coarsely>, blocks: &[Vec<Mutex<Kept>>; 2], driver: &Driver) -> bool {
     let [fewer, more] = [sides[0].len().min(sides[1].len()), sides[0].len().max(sides[1].len())];
     let rows: usize = sides.iter().flatten().map(|packed| packed.rows.len()).sum();
     driver.progress().begin("pairs", more as u64);
@@ -99,7 +130,8 @@ fn meet(sides: &[Vec<Packed>; 2], blocks: &[Vec<Mutex<Kept>>; 2], driver: &Drive
             };
             let queries = &mut blocks[0][q].lock().expect(UNSHARED);
             let targets = &mut blocks[1][t].lock().expect(UNSHARED);
-            meet_blocks([&sides[0][q], &sides[1][t]], queries, targets);
+            let coarse = coarse.map(|(queries, targets)| Coarse::new(&queries[q], &targets[t]));
+            meet_blocks([&sides[0][q], &sides[1][t]], coarse, queries, targets);
         });
         let gave_up = |block: &Mutex<Kept>| block.lock().expect(UNSHARED).gave_up();
         if blocks.iter().flatten().map(gave_up).sum::<usize>() > rows / 2 {
@@ -110,13 +142,17 @@ fn meet(sides: &[Vec<Packed>; 2], blocks: &[Vec<Mutex<Kept>>; 2], driver: &Drive
     true
 }
 
-fn meet_blocks(packed: [&Packed; 2], queries: &mut Kept, targets: &mut Kept) {
+fn meet_blocks(packed: [&Packed; 2], coarse: Option<Coarse>, queries: &mut Kept, targets: &mut Kept) {
     queries.expect(targets.rows.len());
     targets.expect(queries.rows.len());
     let meeting = Meeting {
         queries: (&packed[0].panels, 0..packed[0].panels.count()),
         targets: (&packed[1].panels, 0..packed[1].panels.count()),
-        meets: &mut BothWays { queries, targets },
+        meets: &mut BothWays {
+            queries,
+            targets,
+            coarse,
+        },
         products: (&mut [], 0),
     };
     meeting.run();
@@ -126,6 +162,7 @@ fn meet_blocks(packed: [&Packed; 2], queries: &mut Kept, targets: &mut Kept) {
 struct BothWays<'k, 'a, 'b> {
     queries: &'k mut Kept<'a>,
     targets: &'k mut Kept<'b>,
+    coarse: Option<Coarse<'k>>,
 }
 
 impl Meets for BothWays<'_, '_, '_> {
@@ -139,6 +176,17 @@ impl Meets for BothWays<'_, '_, '_> {
     #[inline(always)]
     fn target_limits(&self, first: usize) -> &[f32] {
         &self.targets.seen_from[first..]
+    }
+
+    #[inline(always)]
+    fn coarse(&self) -> Option<&Coarse<'_>> {
+        self.coarse.as_ref()
+    }
+
+    fn found_coarsely(&mut self, query: usize, target: usize) {
+        if let (Some(&q), Some(&t)) = (self.queries.rows.get(query), self.targets.rows.get(target)) {
+            self.found(query, target, self.queries.measured(q, t));
+        }
     }
 
     #[inline(always)]

@@ -45,6 +45,12 @@ pub(super) fn down(x: f64) -> f32 {
 const DEVIATIONS: f64 = 5.0;
 const SPARE: usize = 10;
 
+/// How many targets a query keeps that needs so many, when it has met this share of all.
+pub(super) fn expected_to_be_kept(needed: usize, met: f64) -> usize {
+    let expected = needed as f64 * met;
+    ((expected + DEVIATIONS * expected.sqrt()) as usize + SPARE).min(needed)
+}
+
 /// The targets of each label.
 pub(super) struct Members {
     starts: Vec<usize>,
@@ -81,6 +87,19 @@ pub(super) fn most_kept(needed: usize) -> usize {
     needed + needed / 2 + 64
 }
 
+/// The relevant target that comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Best {
+    similarity: f64,
+    row: u32,
+}
+
+impl Best {
+    fn is_behind(&self, similarity: f64, row: u32) -> bool {
+        similarity > self.similarity || similarity == self.similarity && row < self.row
+    }
+}
+
 /// What some queries kept.
 pub(super) struct Kept<'a> {
     pub(super) job: &'a Job<'a>,
@@ -96,17 +115,22 @@ pub(super) struct Kept<'a> {
     pub(super) keys: Vec<Vec<u64>>,
     full: Vec<usize>,
     room: Room,
-    /// For each set of labels, the value of the best relevant target of each query where it is sought, and how many
-    /// targets that are not relevant were met above it.
-    best: Vec<Vec<f32>>,
+    /// For each set of labels, the best relevant target of each query where it is sought, and how many targets that are not relevant
+    /// were met above it.
+    best: Vec<Vec<Option<Best>>>,
     above: Vec<Vec<u32>>,
+    /// From which value on each query may meet a target above its best ones; infinite where none is sought.
+    pub(super) sought_from: Vec<f32>,
     is_sought: bool,
+    /// By how much similarities exceed values.
+    pub(super) shared: f64,
     /// Targets that will have been met after those at hand.
     met: usize,
 }
 
 impl<'a> Kept<'a> {
-    pub(super) fn new(job: &'a Job, rows: &[u32], errors: Vec<f64>, room: Room) -> Self {
+    /// Nothing, before the queries of these rows meet a target. Values fall short of similarities by `shared`.
+    pub(super) fn new(job: &'a Job, rows: &[u32], errors: Vec<f64>, shared: f64, room: Room) -> Self {
         let (count, sets) = (rows.len(), job.relevances.len());
         let room_of = |&q: &u32| Vec::with_capacity(most_kept(job.needed(q as usize)));
         let mut seen_from = vec![f32::MIN; count];
@@ -120,16 +144,17 @@ impl<'a> Kept<'a> {
             keys: rows.iter().map(room_of).collect(),
             full: vec![SPARE; count],
             room,
-            best: vec![vec![f32::INFINITY; count]; sets],
+            best: vec![vec![None; count]; sets],
             above: vec![vec![0; count]; sets],
+            sought_from: vec![f32::INFINITY; count],
             is_sought: false,
+            shared,
             met: 0,
         }
     }
 
-    /// Measures the relevant targets of the queries that have at most this many, so that those above the best can be
-    /// counted. Products fall short of similarities by `shared`.
-    pub(super) fn seek_first(&mut self, set: usize, members: &Members, at_most: usize, shared: f64) {
+    /// Measures the relevant targets of the queries that have at most this many, so that those above the best can be counted.
+    pub(super) fn seek_first(&mut self, set: usize, members: &Members, at_most: usize) {
         let relevance = &self.job.relevances[set];
         for (place, &q) in self.rows.iter().enumerate() {
             let relevant = relevance.relevant_to(q as usize);
@@ -138,12 +163,27 @@ impl<'a> Kept<'a> {
             }
             let code = relevance.queries[q as usize] as usize;
             let others = members.of(code).iter().filter(|&&j| !(self.job.is_self && j == q));
-            let values = others.map(|&j| self.job.products.exact(q as usize, j as usize));
-            let best = (values.fold(f64::NEG_INFINITY, f64::max) - shared) as f32;
-            self.best[set][place] = best;
-            self.seen_from[place] = self.seen_from[place].min(best);
+            let mut best = Best {
+                similarity: f64::NEG_INFINITY,
+                row: u32::MAX,
+            };
+            for &row in others {
+                let similarity = self.job.products.exact(q as usize, row as usize) + 0.0;
+                if best.is_behind(similarity, row) {
+                    best = Best { similarity, row };
+                }
+            }
+            self.best[set][place] = Some(best);
+            let from = down(best.similarity - self.shared - self.errors[place]);
+            self.sought_from[place] = self.sought_from[place].min(from);
+            self.seen_from[place] = self.seen_from[place].min(from);
             self.is_sought = true;
         }
+    }
+
+    /// The value of a query and a target, from their similarity.
+    pub(super) fn measured(&self, query: u32, target: u32) -> f32 {
+        (self.job.products.exact(query as usize, target as usize) - self.shared) as f32
     }
 
     /// Every target is kept.
@@ -175,11 +215,22 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// Counts a target that is above the best relevant one. Where the value cannot tell, the similarity does.
     fn count_above(&mut self, place: usize, row: u32, value: f32) {
-        let sets = self.job.relevances.iter().zip(&self.best).zip(&mut self.above);
+        let (job, q, error) = (self.job, self.rows[place] as usize, self.errors[place]);
+        if value < self.sought_from[place] {
+            return;
+        }
+        let sets = job.relevances.iter().zip(&self.best).zip(&mut self.above);
         for ((relevance, best), above) in sets {
-            let is_above = value > best[place] && !relevance.is_relevant(self.rows[place] as usize, row);
-            above[place] += u32::from(is_above);
+            let Some(best) = best[place] else { continue };
+            let excess = f64::from(value) + self.shared - best.similarity;
+            let is_above = if excess.abs() > error {
+                excess > 0.0
+            } else {
+                best.is_behind(job.products.exact(q, row as usize) + 0.0, row)
+            };
+            above[place] += u32::from(is_above && !relevance.is_relevant(q, row));
         }
     }
 
@@ -187,8 +238,7 @@ impl<'a> Kept<'a> {
     #[inline(never)]
     fn drop_low(&mut self, place: usize) {
         let needed = self.job.needed(self.rows[place] as usize);
-        let expected = needed as f64 * self.met as f64 / self.job.targets() as f64;
-        let wanted = ((expected + DEVIATIONS * expected.sqrt()) as usize + SPARE).min(needed);
+        let wanted = expected_to_be_kept(needed, self.met as f64 / self.job.targets() as f64);
         let keys = &mut self.keys[place];
         if wanted < keys.len() {
             let (_, last, _) = keys.select_nth_unstable(wanted - 1);
@@ -214,8 +264,7 @@ impl<'a> Kept<'a> {
 
     fn raise(&mut self, place: usize, limit: f32) {
         self.limits[place] = limit.max(self.limits[place]);
-        let bests = self.best.iter().map(|best| best[place]);
-        self.seen_from[place] = bests.fold(self.limits[place], f32::min);
+        self.seen_from[place] = self.limits[place].min(self.sought_from[place]);
     }
 
     /// How many queries gave up.
@@ -225,12 +274,7 @@ impl<'a> Kept<'a> {
 
     /// The rank of the first relevant target, which stands behind the first `known`; 0 where it was not sought.
     pub(super) fn rank_of_first(&self, set: usize, place: usize, known: usize) -> u32 {
-        let is_sought = self.best[set][place].is_finite();
-        if is_sought {
-            self.above[set][place].max(known as u32) + 1
-        } else {
-            0
-        }
+        self.best[set][place].map_or(0, |_| self.above[set][place].max(known as u32) + 1)
     }
 
     /// Whether the `needed` most similar targets are all among those kept, with the near ties of the last.
@@ -265,7 +309,8 @@ impl Kept<'_> {
         let (_, kth, _) = keys.select_nth_unstable(job.depth - 1);
         let tied = down(f64::from(value_of(*kth)) - 2.0 * error);
         let near = keys.iter().filter(|&&key| value_of(key) >= tied).count();
-        let wanted = near.max(job.needed(q));
+        let needed = job.needed(q);
+        let wanted = near.max(needed);
         if keys.len() > wanted {
             keys.select_nth_unstable(wanted - 1);
             keys.truncate(wanted);
@@ -274,6 +319,7 @@ impl Kept<'_> {
         let mut order: Vec<u32> = keys.iter().map(|&key| row_of(key)).collect();
         job.settle(q, error, &keys[..near], &mut order[..near]);
         found.rows.push(q as u32);
+        order.truncate(needed);
         found.targets.extend_from_slice(&order[..job.depth]);
         for (set, relevance) in job.relevances.iter().enumerate() {
             let mut standing = standing(relevance, q, &order);

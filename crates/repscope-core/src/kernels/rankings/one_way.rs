@@ -2,23 +2,58 @@
 //! One direction: some queries at a time meet all targets.
 
 use super::candidates::{Kept, Members, Room};
-use super::{FEWEST, Found, Job, KEPT, MOST, Rankings, SEEK};
+use super::{FEWEST, Found, Job, KEPT, MOST, Rankings, SEEK, screen};
+use crate::kernels::coarse::{Coarse, CoarseTargets};
 use crate::kernels::microkernel::{Meeting, Meets};
 use crate::kernels::similarity::{Packed, PackedTargets};
+use crate::random;
 use crate::run::Driver;
+
+/// Queries from which it is learned whether 8 bits pay.
+const SAMPLE: usize = 384;
 
 /// All targets, and those of each label.
 pub(super) struct Targets<'a> {
     packed: PackedTargets<'a>,
     members: Vec<Members>,
+    /// The targets in 8 bits, block by block, where they shall meet so first.
+    coarse: Option<Vec<CoarseTargets>>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(job: &Job<'a>, driver: &Driver) -> Self {
-        Targets {
+        let mut targets = Targets {
             packed: PackedTargets::new(&job.products, job.way, driver),
             members: job.relevances.iter().map(Members::new).collect(),
+            coarse: None,
+        };
+        targets.coarse = targets.in_8_bits(job, driver);
+        targets
+    }
+
+    fn in_8_bits(&self, job: &Job<'a>, driver: &Driver) -> Option<Vec<CoarseTargets>> {
+        let centering = &self.packed.centering;
+        let sample = random::permutation(job.queries(), &mut random::stream(0, "query order", 0));
+        let (_, kept) = self.start(job, &sample[..sample.len().min(SAMPLE)]);
+        let blocks = &self.packed.blocks;
+        let kind = screen::choose((job, &kept), &blocks.first()?.rows, None, centering, driver)?;
+        Some(driver.map(blocks.len(), |b| screen::targets(centering, kind, &blocks[b])))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_coarse(&self) -> bool {
+        self.coarse.is_some()
+    }
+
+    /// Some queries, packed, before they meet a target.
+    fn start<'b>(&self, job: &'b Job<'b>, queries: &[u32]) -> (Packed, Kept<'b>) {
+        let centering = &self.packed.centering;
+        let (packed, errors) = self.packed.queries(queries);
+        let mut kept = Kept::new(job, queries, errors, centering.shared, Room::Any);
+        for (set, members) in self.members.iter().enumerate() {
+            kept.seek_first(set, members, job.targets() / SEEK);
         }
+        (packed, kept)
     }
 }
 
@@ -41,20 +76,12 @@ pub(super) fn rank_some(job: &Job, queries: &[u32], targets: &Targets, all: &mut
 }
 
 fn rank_group(job: &Job, queries: &[u32], targets: &Targets) -> Vec<Found> {
-    let start = |queries: &[u32]| {
-        let (packed, errors) = targets.packed.queries(queries);
-        let mut kept = Kept::new(job, queries, errors, Room::Any);
-        for (set, members) in targets.members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centering.shared);
-        }
-        (packed, kept)
-    };
-    let (packed, mut kept) = start(queries);
+    let (packed, mut kept) = targets.start(job, queries);
     meet_all(&mut kept, &packed, targets);
     let (found, missing) = kept.finish();
     // Where the sample was unlucky, all targets are met once more and all are kept.
     let alone = missing.iter().map(|&q| {
-        let (packed, mut kept) = start(&[q]);
+        let (packed, mut kept) = targets.start(job, &[q]);
         kept.keep_all();
         meet_all(&mut kept, &packed, targets);
         kept.finish().0
@@ -80,8 +107,8 @@ pub(super) fn find_far_firsts<'a>(
         let groups: Vec<&[u32]> = open.chunks(MOST).collect();
         let firsts = driver.map(groups.len(), |task| {
             let (packed, errors) = targets.packed.queries(groups[task]);
-            let mut kept = Kept::new(job, groups[task], errors, Room::Any);
-            kept.seek_first(set, &targets.members[set], usize::MAX, targets.packed.centering.shared);
+            let mut kept = Kept::new(job, groups[task], errors, targets.packed.centering.shared, Room::Any);
+            kept.seek_first(set, &targets.members[set], usize::MAX);
             kept.keep_none();
             meet_all(&mut kept, &packed, targets);
             let places = groups[task].iter().enumerate();
@@ -95,10 +122,19 @@ pub(super) fn find_far_firsts<'a>(
 }
 
 fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
-    for block in &targets.packed.blocks {
+    let coarse = targets.coarse.as_ref().map(|blocks| {
+        let queries = screen::queries(&targets.packed.centering, &queries.rows, &kept.errors);
+        (queries, blocks)
+    });
+    for (b, block) in targets.packed.blocks.iter().enumerate() {
         kept.expect(block.rows.len());
-        let targets = &block.rows;
-        let mut one_way = OneWay { kept, targets };
+        let mut one_way = OneWay {
+            kept,
+            targets: &block.rows,
+            coarse: coarse
+                .as_ref()
+                .map(|(queries, blocks)| Coarse::new(queries, &blocks[b])),
+        };
         let meeting = Meeting {
             queries: (&queries.panels, 0..queries.panels.count()),
             targets: (&block.panels, 0..block.panels.count()),
@@ -113,6 +149,7 @@ fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
 struct OneWay<'k, 'a> {
     kept: &'k mut Kept<'a>,
     targets: &'k [u32],
+    coarse: Option<Coarse<'k>>,
 }
 
 impl Meets for OneWay<'_, '_> {
@@ -126,6 +163,17 @@ impl Meets for OneWay<'_, '_> {
     #[inline(always)]
     fn target_limits(&self, _: usize) -> &[f32] {
         &[]
+    }
+
+    #[inline(always)]
+    fn coarse(&self) -> Option<&Coarse<'_>> {
+        self.coarse.as_ref()
+    }
+
+    fn found_coarsely(&mut self, query: usize, target: usize) {
+        if let (Some(&q), Some(&t)) = (self.kept.rows.get(query), self.targets.get(target)) {
+            self.found(query, target, self.kept.measured(q, t));
+        }
     }
 
     #[inline(always)]

@@ -307,3 +307,47 @@ fn keys_order_by_value_and_then_by_row() {
         assert_eq!(row_of(key_of(value, 7)), 7);
     }
 }
+
+/// Unit rows around some centers, with columns of about the same variance: what 8 bits are for.
+fn clustered(rows: usize, d: usize, seed: u64) -> Space {
+    let centers = data("noise", 12, d, 7);
+    let noise = data("noise", rows, d, seed);
+    let (mut center, mut row, mut values) = (vec![0.0; d], vec![0.0; d], Vec::new());
+    for i in 0..rows {
+        centers.read_row(i * i % 12, &mut center);
+        noise.read_row(i, &mut row);
+        row.iter_mut().zip(&center).for_each(|(x, c)| *x += 2.0 * c);
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        values.extend(row.iter().map(|x| x / length));
+    }
+    Space::from_f64("clustered", rows, d, values).unwrap()
+}
+
+#[test]
+fn rows_in_8_bits_find_what_others_find() {
+    let (a, b) = (clustered(1150, 256, 1), clustered(960, 256, 2));
+    let pairs = |rows: usize| (0..rows as u32).map(|i| i % 400).collect::<Vec<u32>>();
+    let names = (0..400).map(|c| c.to_string()).collect::<Vec<_>>();
+    let relevances = [(1150, 960), (960, 1150)]
+        .map(|(queries, targets)| [Relevance::new(names.clone(), pairs(queries), pairs(targets), false)]);
+    let find = |driver: &Driver, similarity| {
+        let sides = [&a, &b].map(|space| Side::new(space, similarity, driver));
+        let there = job([&sides[0], &sides[1]], &relevances[0], false, 30);
+        let back = Job {
+            way: Way::Back,
+            ..job([&sides[1], &sides[0]], &relevances[1], false, 30)
+        };
+        let is_coarse = one_way::Targets::new(&there, driver).is_coarse();
+        let alone = [&there, &back].map(|job| job.by_panels(driver));
+        (is_coarse, alone, both_ways::rank_both([&there, &back], driver))
+    };
+    for similarity in [Similarity::Cosine, Similarity::Dot] {
+        let driver = || Driver::silent(Order::Parallel);
+        let (is_coarse, alone, both) = find(&driver(), similarity);
+        let (is_plain, slow_alone, slow_both) = find(&driver().without_pruning(), similarity);
+        assert_eq!(is_coarse, crate::kernels::coarse::Kind::of_machine().is_some());
+        assert!(!is_plain);
+        assert!(alone == slow_alone, "{similarity:?}: one direction after the other");
+        assert!(both == slow_both && both == alone, "{similarity:?}: both in one sweep");
+    }
+}

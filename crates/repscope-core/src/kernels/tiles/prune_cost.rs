@@ -161,11 +161,7 @@ impl Look {
         });
         let sum = |i: usize| found.iter().map(|found| found[i]).sum::<f64>();
         let (tiles, full, alone) = (sum(0), sum(1), sum(2));
-        let of_pair = COST_FOUND + COST_EXACT * d as f64;
-        COST_COARSE * d as f64
-            + COST_COARSE_LOOK
-            + full / tiles * plain(d)
-            + alone / (tiles * (QUERIES * self.width) as f64) * of_pair
+        of_coarse(d, full / tiles, alone / (tiles * (QUERIES * self.width) as f64))
     }
 
     /// A micro-tile goes through the stages.
@@ -220,8 +216,14 @@ impl Staged {
     }
 }
 
+/// What rows in 8 bits cost, for each pair, where this share of micro-tiles is multiplied in full and this share of pairs is measured.
+pub(crate) fn of_coarse(columns: usize, full: f64, alone: f64) -> f64 {
+    let d = columns as f64;
+    COST_COARSE * d + COST_COARSE_LOOK + full * plain(columns) + alone * (COST_FOUND + COST_EXACT * d)
+}
+
 /// What plain tiles cost, for each pair.
-pub(super) fn plain(columns: usize) -> f64 {
+pub(crate) fn plain(columns: usize) -> f64 {
     columns as f64 + COST_LOOK
 }
 
