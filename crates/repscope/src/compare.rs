@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Difference, Margin, Results, Spec, compare, draw_maps, test_equivalence};
+use repscope_core::{
+    Analysis as Kind, Difference, Margin, Results, Spec, compare, compare_versions, draw_maps, test_equivalence,
+};
 use repscope_io::ResultsDocument;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +42,7 @@ pub struct Compare {
     #[arg(
         value_name = "results.json",
         conflicts_with_all = [
-            "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
+            "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "prefix", "quantize", "layers", "only", "skip", "k", "knn_k",
             "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",
             "no_caption", "panel"
         ]
@@ -235,8 +237,10 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     draw_maps(&mut results, &shown, &session.driver());
     parts::add_classes(&mut results, &shown);
     results.findings = sources.findings;
+    results.layers = sources.layers;
     compare(&mut results, &spec, &session.driver());
     results.withhold_wins();
+    compare_versions(&mut results, &spec, &session.driver());
     options.test(&mut results, &margins);
     choice.rank(&mut results)?;
     let document = ResultsDocument {

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Finding, Labels, Pairs, Recipe, Space, Study, examine};
+use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, examine};
 use repscope_io::{Array, InputRecord, Pool};
 
+use crate::depth;
 use crate::encoding::{self, Encoders, Seen};
 use crate::evaluation::problems::Problems;
 use crate::models::{self, Model};
@@ -16,6 +17,7 @@ use crate::reader::{Orders, Part, Reader, Sources};
 use crate::report::counted;
 use crate::session::Session;
 use crate::source::{Place, Source};
+use crate::versions::{self, VersionStudies};
 
 /// What an input is to a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +52,12 @@ pub struct Inputs {
     pub studies: Vec<Study>,
     /// States above next states, where those are given.
     pub steps: Option<Vec<Study>>,
+    /// The shorter and quantized embeddings that are measured beside those.
+    pub versions: Vec<VersionStudies>,
     /// The models of the studies, in the same order.
     pub models: Vec<Model>,
+    /// The models that are layers of one.
+    pub layers: Vec<ModelLayer>,
     /// The recipes that some of the models are training runs of.
     pub recipes: Vec<Recipe>,
     /// What encoders see, in the order of its file.
@@ -87,13 +93,13 @@ pub enum Distances {
     Required,
 }
 
-/// The embeddings of a model, of its next inputs, and of its second view.
+/// The embeddings of a model, of its next inputs, and of further views.
 #[derive(Clone)]
 struct Embeddings {
     model: String,
     now: Space,
     next: Option<Space>,
-    view: Option<Arc<Space>>,
+    views: Vec<Arc<Space>>,
 }
 
 impl Inputs {
@@ -150,13 +156,17 @@ impl Inputs {
                 let next = next.and_then(|place| all.space(Role::NextEmbeddings, place, &model.name, data.pool));
                 (now, next)
             };
-            let view = views.get(i);
-            let view = view.and_then(|place| all.space(Role::Views, place, &view_part(&model.name), data.pool));
+            let places = views.get(i).map(Vec::as_slice).unwrap_or_default();
+            let own = places
+                .iter()
+                .enumerate()
+                .filter_map(|(at, place)| all.space(Role::Views, place, &view_part(&model.name, at), data.pool));
+            let views = own.map(Arc::new).collect();
             embeddings.extend(now.map(|now| Embeddings {
                 model: model.name.clone(),
                 now,
                 next,
-                view: view.map(Arc::new),
+                views,
             }));
         }
         let points = |all: &mut All, seen: Option<Seen>, name: &str| {
@@ -170,7 +180,10 @@ impl Inputs {
         let states = points(&mut all, seen.clone(), "states");
         let next = points(&mut all, next, "next states");
         let All {
-            reader, roles, orders, ..
+            mut reader,
+            roles,
+            orders,
+            ..
         } = all;
         if !problems.is_empty() {
             return None;
@@ -190,14 +203,23 @@ impl Inputs {
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
         let recipes = models::recipes(&named);
+        let layers = depth::layers(&named);
+        let versions = data
+            .versions
+            .all()
+            .and_then(|asked| versions::of_studies(asked, &studies, steps.as_deref(), &recipes, machine));
+        let versions = problems.take(versions)?;
+        reader.warnings.extend(versions::warnings(&versions));
         let mut findings = problems.take(examine(&studies).map_err(anyhow::Error::from))?;
         Recipe::rename(&recipes, &mut findings);
         Some(Inputs {
             findings,
             recipes,
+            layers,
             ordered: data.ordered,
             studies,
             steps,
+            versions,
             models: named,
             state_rows: seen.as_ref().and_then(|seen| orders.chosen("states", seen.rows())),
             seen,
@@ -221,6 +243,7 @@ impl Inputs {
         Sources {
             records: of_role.map(|(_, record)| record.clone()).collect(),
             findings: self.findings.clone(),
+            layers: self.layers.clone(),
             warnings: self.warnings.clone(),
             options: roles(&data),
         }
@@ -294,6 +317,10 @@ pub fn roles(data: &Data) -> Layer {
     if data.shards {
         roles.insert("shards".to_string(), serde_json::json!(true));
     }
+    if !data.depth.layers.is_empty() {
+        roles.insert("layers".to_string(), serde_json::json!(data.depth.layers));
+    }
+    roles.extend(data.versions.asked());
     roles.extend(data.encoder.asked());
     roles
 }
@@ -313,7 +340,7 @@ fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
 }
 
 /// The arrays that ids join.
-fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
+fn parts(data: &Data, models: &[Model], views: &[Vec<Place>]) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for (name, source) in [
         ("states", &data.states),
@@ -336,15 +363,20 @@ fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
             parts.push(Part::new(&model.name, model.embeddings.clone()));
         }
     }
-    for (model, view) in models.iter().zip(views) {
-        parts.push(Part::new(&view_part(&model.name), view.clone()));
+    for (model, views) in models.iter().zip(views) {
+        for (at, view) in views.iter().enumerate() {
+            parts.push(Part::new(&view_part(&model.name, at), view.clone()));
+        }
     }
     Ok(parts)
 }
 
-/// What ids call the second view of a model.
-fn view_part(model: &str) -> String {
-    format!("{model}.view")
+/// What ids call a view of a model: `z.view`, then `z.view3`.
+fn view_part(model: &str, at: usize) -> String {
+    match at {
+        0 => format!("{model}.view"),
+        at => format!("{model}.view{}", at + 2),
+    }
 }
 
 /// The reader, the roles of what it has read, and what went wrong.
@@ -465,7 +497,9 @@ fn row_studies(
     let mut studies = Vec::new();
     for own in embeddings {
         let mut study = Study::new(&own.model, own.now);
-        study.view = own.view;
+        let mut views = own.views.into_iter();
+        study.view = views.next();
+        study.more_views = views.collect();
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);
