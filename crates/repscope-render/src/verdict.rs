@@ -17,6 +17,8 @@ use crate::{Color, Format};
 
 /// More models than this are not all named in a sentence.
 const MOST_NAMED: usize = 6;
+/// Up to this many models stand behind a number of their own where a range would do.
+const FEW_NAMED: usize = 3;
 /// What stands before something that is wrong.
 const PROBLEM: &str = "Problem";
 
@@ -235,14 +237,25 @@ fn of_collapse(results: &Results) -> String {
             _ => None,
         })
         .collect();
-    let each = good.iter().take(MOST_NAMED);
-    let each: Vec<String> = each.map(|(model, own)| named(model, in_words(own))).collect();
-    let more = match good.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    if !good.is_empty() {
-        parts.push(format!("no collapse: {}{more}", each.join(", ")));
+    if let Some((_, first)) = good.first() {
+        let is_alike = good.iter().all(|(_, own)| own.of == first.of);
+        let counts = || good.iter().map(|(_, own)| own.count);
+        let (low, high) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let named = |(model, own): &(&str, &Directions)| match is_alike {
+            true => format!("{} ({model})", own.count),
+            false => format!("{} of {} ({model})", own.count, own.of),
+        };
+        let text = match good.len() {
+            1 if models.len() == 1 => first.count.to_string(),
+            ..=FEW_NAMED => good.iter().map(named).collect::<Vec<_>>().join(", "),
+            _ if low == high => low.to_string(),
+            _ => format!("{low} to {high}"),
+        };
+        let of = match is_alike {
+            true => format!(" of {}", first.of),
+            false => String::new(),
+        };
+        parts.push(format!("no collapse: 99 % of the variance in {text}{of} directions"));
     }
     parts.iter().map(|part| format!("{part}; ")).collect()
 }

@@ -65,7 +65,7 @@ pub(crate) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) ->
         .map(|own| own.level);
     let level = level.reduce(f64::max).unwrap_or(0.95);
     let mut table = Table {
-        emphasis: format!("than with the whole embeddings, adjusted p ≤ {}", limit(level)),
+        emphasis: format!("better than the whole embeddings, adjusted p ≤ {}", limit(level)),
         ..Table::new(TITLE, "versions")
     };
     table.columns = vec![

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use repscope_core::{Finding, Recipe, Results, Study, Trouble, Version, Versioned, examine};
+use repscope_core::{Finding, Precision, Recipe, Results, Space, Study, Trouble, Version, Versioned, examine};
 
 use crate::options::Machine;
 use crate::search::list;
@@ -63,7 +63,14 @@ fn of_version(
     let name = |study: &Study| recipe_of(study).map_or(study.model.clone(), |recipe| recipe.name.clone());
     let made = of(studies)?;
     let mut findings = examine(&made)?;
-    findings.retain(|finding| finding.trouble == Trouble::Collapsed && finding.model.is_some());
+    // A few bits have few values by nature: only rows that are all the same are a collapse.
+    let says_something = |model: &str| {
+        let own = made.iter().find(|study| study.model == model);
+        version.precision != Precision::Binary || own.is_some_and(|study| is_constant(&study.embeddings))
+    };
+    findings.retain(|finding| {
+        finding.trouble == Trouble::Collapsed && finding.model.as_deref().is_some_and(says_something)
+    });
     Recipe::rename(recipes, &mut findings);
     Ok(VersionStudies {
         version,
@@ -105,6 +112,16 @@ pub fn warnings(versions: &[VersionStudies]) -> Vec<String> {
             .collect()
     };
     versions.iter().flat_map(of).collect()
+}
+
+fn is_constant(space: &Space) -> bool {
+    let row = |i: usize| {
+        let mut row = vec![0.0; space.columns()];
+        space.read_row(i, &mut row);
+        row
+    };
+    let first = row(0);
+    (1..space.rows()).all(|i| row(i) == first)
 }
 
 /// A prefix that no model has says nothing.

@@ -83,7 +83,10 @@ pub fn report_html(page: &Page) -> String {
         worst::section(&embeddings, &models, page.pictures) + &worst::section(&energies, &models, &BTreeMap::new());
     let differences = differences::section(page.results, &models);
     let versions = crate::versions::table(page.results, |id| crate::verdict::is_shown(page.results, id));
-    let versions = versions.map_or(String::new(), |table| render(&table, &models));
+    let versions = versions.map_or(String::new(), |table| {
+        let marks = format!("<p class=\"quiet\">▲ {}, ▼ worse</p>\n", escape(&table.emphasis));
+        render(&table, &models) + &marks
+    });
     let mut sections: Vec<Section> = vec![
         (
             "verdict",
