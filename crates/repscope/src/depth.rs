@@ -104,6 +104,18 @@ fn refuse_other_rows(path: &InputPath, arrays: &[ArrayInfo]) -> Result<()> {
     }
 }
 
+/// The graph of a model and the pattern behind its `#`, where its outputs are layers: `vit.onnx#*`.
+pub fn outputs(place: &Place) -> Result<Option<(Place, Pattern)>> {
+    let Some(path) = place.file().filter(|_| place.has_extension("onnx")) else {
+        return Ok(None);
+    };
+    let Some(key) = path.key.as_deref().filter(|key| key.contains('*')) else {
+        return Ok(None);
+    };
+    let pattern = Pattern::new(key).map_err(|error| anyhow::anyhow!("{path}: `{key}` is no pattern: {error}"))?;
+    Ok(Some((Place::File(InputPath::file(&path.path)), pattern)))
+}
+
 /// Marks models that are called `NAME/…` as layers of NAME.
 pub fn name_layers(models: &mut [Model], names: &[String]) -> Result<()> {
     for name in names {

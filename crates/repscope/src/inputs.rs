@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use glob::Pattern;
 use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, examine};
-use repscope_io::{Array, InputRecord, Pool};
+use repscope_io::{Array, InputPath, InputRecord, Pool};
 
 use crate::depth;
 use crate::encoding::{self, Encoders, Seen};
@@ -143,7 +144,15 @@ impl Inputs {
             (None, None) => None,
         };
         let mut embeddings = Vec::new();
+        let mut models = Vec::new();
         for (i, model) in named.iter().enumerate() {
+            if let Some(outputs) = all.problems.take(depth::outputs(&model.embeddings)).flatten() {
+                let (own, spaces) = all.layers(model, outputs, &encoders, seen.as_ref(), next.as_ref(), data.pool);
+                models.extend(own);
+                embeddings.extend(spaces);
+                continue;
+            }
+            models.push(model.clone());
             let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.embeddings)) else {
                 continue;
             };
@@ -169,6 +178,7 @@ impl Inputs {
                 views,
             }));
         }
+        let named = models;
         let points = |all: &mut All, seen: Option<Seen>, name: &str| {
             let is_wanted = |seen: &Seen| match needs.distances {
                 Distances::None => false,
@@ -436,6 +446,60 @@ impl All<'_> {
             self.problems.take(space)
         };
         (run(states), next.and_then(run))
+    }
+
+    /// Runs a graph once on the states, and on the next states: each of its outputs is a layer, and a model.
+    fn layers(
+        &mut self,
+        model: &Model,
+        (place, wanted): (Place, Pattern),
+        encoders: &Encoders,
+        states: Option<&Seen>,
+        next: Option<&Seen>,
+        pool: Pool,
+    ) -> (Vec<Model>, Vec<Embeddings>) {
+        let Some(states) = states else {
+            self.problems.add(format!(
+                "{} is an encoder, and there is nothing to run it on; give `states` PATH",
+                model.embeddings
+            ));
+            return Default::default();
+        };
+        let opened = encoders.open(&place, &mut self.reader);
+        let Some(mut encoder) = self.keep(Role::Embeddings, opened) else {
+            return Default::default();
+        };
+        let mut run = |seen: &Seen| {
+            let found = encoders.outputs(&mut encoder, &model.name, seen, pool, &wanted)?;
+            let ordered = found.into_iter().map(|(output, file, space)| {
+                let space = self.orders.space("states", space)?;
+                Ok((output, file, space))
+            });
+            ordered.collect::<Result<Vec<_>>>()
+        };
+        let now = run(states);
+        let next = next.map(&mut run).transpose();
+        let (Some(now), Some(next)) = (self.problems.take(now), self.problems.take(next)) else {
+            return Default::default();
+        };
+        let mut next = next.unwrap_or_default().into_iter().map(|(_, _, space)| space);
+        let layer = |(output, file, now): (String, InputPath, Space)| {
+            let name = format!("{}/{output}", model.name);
+            let own = Model {
+                name: name.clone(),
+                layer_of: Some(model.name.clone()),
+                embeddings: Place::File(file),
+                ..model.clone()
+            };
+            let spaces = Embeddings {
+                model: name,
+                now,
+                next: next.next(),
+                views: Vec::new(),
+            };
+            (own, spaces)
+        };
+        now.into_iter().map(layer).unzip()
     }
 
     /// Reads an array as the space of this name.

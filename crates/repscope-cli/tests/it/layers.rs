@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::fixtures::{Folder, noise, npy_f64, npz, score};
+use crate::fixtures::{Folder, model, noise, npy_f64, npz, score};
 
 /// Three layers of 60 rows, of which the last is the classes and noise.
 fn with_layers() -> Folder {
@@ -143,4 +143,41 @@ fn further_views_of_a_model_are_for_lidar() {
     assert!(note(&run).contains("4 views of 60 samples"), "{}", note(&run));
     let run = folder.results("rankme --model z=z.npy --views v0.npy v1.npy --no-figures");
     assert!(note(&run).contains("3 views"), "{}", note(&run));
+}
+
+#[test]
+fn the_outputs_of_a_graph_are_layers_of_one_run() {
+    let folder = Folder::new();
+    let graph = model("two_heads.onnx");
+    let states = model("images.npy");
+    let run = folder.results(&format!(
+        "manifold --model net={graph}#* --states {states} --no-figures --no-cache"
+    ));
+    let layers: Vec<String> = names(&run).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(layers, ["net/z", "net/p"]);
+    // Each is the output alone.
+    for output in ["z", "p"] {
+        let one = folder.results(&format!(
+            "manifold --model net={graph} --states {states} --output-name {output} --no-figures --no-cache"
+        ));
+        let layer = format!("net/{output}");
+        assert_eq!(
+            score(&run, &layer, "participation_ratio")["value"],
+            score(&one, "net", "participation_ratio")["value"]
+        );
+    }
+    let refused = folder.run(&format!("manifold --model net={graph}#block* --states {states}"));
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("block*") && refused.stderr.contains('z'),
+        "{}",
+        refused.stderr
+    );
+    // Without a pattern the outputs are named, as before.
+    let refused = folder.run(&format!("manifold --model net={graph} --states {states}"));
+    assert!(
+        refused.code == 2 && refused.stderr.contains("z, p"),
+        "{}",
+        refused.stderr
+    );
 }
