@@ -38,13 +38,15 @@ def statistics(projected):
     return np.array(found), (weights * phi) @ (1 - phi ** 2)
 
 
-def lidar(first, second):
-    views = np.stack([f64(first), f64(second)], axis=1)
+def lidar(*views):
+    """Formula 2 of Thilak et al. 2024 for q views of each sample."""
+    views = np.stack([f64(view) for view in views], axis=1)
     means = views.mean(axis=1)
     n, d = means.shape
+    q = views.shape[1]
     between = np.cov(means.T, ddof=1).reshape(d, d)
     apart = (views - means[:, None]).reshape(-1, d)
-    within = apart.T @ apart / n + 1e-4 * np.eye(d)
+    within = apart.T @ apart / (n * (q - 1)) + 1e-4 * np.eye(d)
     # The generalized problem has the eigenvalues of the whitened matrix.
     values = np.maximum(eigh(between, within, eigvals_only=True), 0.0)
     values[values < values.max() * 1e-12] = 0.0
@@ -52,8 +54,9 @@ def lidar(first, second):
     return np.exp(-(p * np.log(p)).sum())
 
 
-def collapse_case(name, about, latent, view=None):
-    case = Case("collapse", name, about, {"latent": latent} | ({} if view is None else {"view": view}))
+def collapse_case(name, about, latent, view=None, *more):
+    others = {} if view is None else {"view": view} | {f"view{i}": own for i, own in enumerate(more, 3)}
+    case = Case("collapse", name, about, {"latent": latent} | others)
 
     def expect(metric, value, tolerance, call, **where):
         case.expect(metric, value, tolerance, "relative", "numpy", call, **where)
@@ -64,6 +67,12 @@ def collapse_case(name, about, latent, view=None):
     expect("nesum", values.sum() / values[0], 1e-9, "eigvalsh(cov(Z.T)).sum() / eigvalsh(cov(Z.T)).max()")
     expect("variance_share(pcs=1)", values[0] / values.sum(), 1e-9, "PCA(Z).explained_variance_ratio_[0]")
     expect("variance_share(pcs=10)", values[:10].sum() / values.sum(), 1e-9, "PCA(Z).explained_variance_ratio_[:10].sum()")
+    held = np.cumsum(values) / values.sum()
+    if np.abs(held - 0.99).min() < 1e-9:
+        raise SystemExit(f"collapse/{name}: a share is too near 0.99; pick another seed")
+    count = int((held < 0.99).sum()) + 1
+    case.expect("variance_rank", count, 1e-12, "absolute", "numpy", "(cumsum(s ** 2) / sum(s ** 2) < 0.99).sum() + 1")
+    case.expect("variance_rank.share", count / min(n - 1, d), 1e-12, "absolute", "numpy", "variance_rank / min(N - 1, D)")
     u, s, _ = np.linalg.svd(rows, full_matrices=False)
     u = u[:, s > s[0] * max(n, d) * np.finfo(float).eps]
     expect("coherence", (u ** 2).sum(axis=1).max() * n / u.shape[1], 1e-8, "N / r * (U ** 2).sum(axis=1).max()")
@@ -88,7 +97,7 @@ def collapse_case(name, about, latent, view=None):
     if view is None:
         case.undefine("lidar", "no second view")
     else:
-        expect("lidar", lidar(latent, view), 1e-6, "exp(entropy(eigh(S_b, S_w + 1e-4 I)))")
+        expect("lidar", lidar(latent, view, *more), 1e-6, "exp(entropy(eigh(S_b, S_w + 1e-4 I)))")
 
 
 def collapse_cases():
@@ -102,6 +111,10 @@ def collapse_cases():
     rows = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 16))
     collapse_case("low-rank", "Three directions of sixteen, with an offset; the view is a small shift of each row.",
                   rows + 2.0, rows + 2.0 + 0.05 * rng.standard_normal(rows.shape))
+    rng = np.random.default_rng(1905)
+    samples = rng.standard_normal((70, 9)) * 0.7 ** np.arange(9)
+    views = [samples + 0.2 * rng.standard_normal(samples.shape) * 0.9 ** np.arange(9) for _ in range(5)]
+    collapse_case("five-views", "Five views of each sample, with noise that is not the same in all columns.", *views)
     rng = np.random.default_rng(1904)
     rows = rng.standard_normal((20, 30)).astype(np.float32)
     rows[3] *= 40
@@ -109,7 +122,8 @@ def collapse_cases():
     codes, _ = digits(200)
     collapse_case("digits", "Principal components of digits, of unequal variance and not normal.", principal_codes(codes, 14) / 10)
     case = Case("collapse", "constant", "The same embedding for everything.", {"latent": np.full((9, 4), 0.5)})
-    for metric in ("nesum", "isoscore", "variance_share(pcs=1)", "variance_share(pcs=10)", "epps_pulley", "lidar"):
+    for metric in ("nesum", "isoscore", "variance_share(pcs=1)", "variance_share(pcs=10)", "variance_rank", "variance_rank.share",
+                   "epps_pulley", "lidar"):
         case.undefine(metric, "no variance")
     case.expect("self_cluster", 1.0, 1e-12, "absolute", "numpy", "all cosines are 1")
     case.expect("coherence", 1.0, 1e-9, "absolute", "numpy", "all rows have the same leverage")

@@ -34,8 +34,7 @@ impl Results {
         if analysis == Analysis::Smoothness && self.findings.iter().any(|own| own.trouble == Trouble::Unordered) {
             return Some("has inputs without an order".to_string());
         }
-        let changes_with_columns = score.metric == "clid" || score.metric.family() == "mcr2";
-        if changes_with_columns && self.findings.iter().any(|own| own.trouble == Trouble::Columns) {
+        if score.metric.changes_with_columns() && self.findings.iter().any(|own| own.trouble == Trouble::Columns) {
             return Some("is measured by its own number of columns".to_string());
         }
         let is_headline = |id: &str| analysis.question().headlines.contains(&id);

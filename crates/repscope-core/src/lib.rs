@@ -49,6 +49,7 @@
 
 pub mod blocks;
 mod candidates;
+mod collapse;
 mod corruption;
 pub mod coverage;
 pub mod data;
@@ -74,10 +75,11 @@ mod spec;
 mod stats;
 mod texts;
 
+pub use collapse::{Collapse, Directions};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Retrieval, Space, Split, Study, System, Values,
+    PerturbedSet, Precision, Retrieval, Space, Split, Study, System, Values, Version,
 };
 pub use error::{Error, Result, counted};
 pub use etes::etes;
@@ -92,7 +94,7 @@ pub use plan::{METRICS_OF_BLOCKS, check, draw_queries, evaluate};
 pub use questions::{Quality, Question};
 pub use ranking::{RANKING, rank};
 pub use relate::relate;
-pub use results::Results;
+pub use results::{ModelLayer, Results, Versioned};
 pub use retrieve::retrieve;
 pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Equivalence, Interval, NameColumn, NumberColumn, SampleTable,
@@ -103,4 +105,4 @@ pub use spec::{
     AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
     Spec, UnitLength,
 };
-pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};
+pub use stats::{Margin, Recipe, adjust, compare, compare_versions, keep_best, pool, test_equivalence};

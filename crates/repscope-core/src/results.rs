@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! Everything a run answers, and how answers join.
 
-use crate::data::{Labels, Study};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Labels, Study, Version};
 use crate::findings::{Finding, Trouble};
 use crate::metrics::{Metric, MetricId};
 use crate::score::{Breakdown, ClassColumn, Curve, Difference, SampleTable, Score};
-use crate::stats::adjust;
+use crate::stats::{adjust, adjust_changes};
 
 /// Everything a run answers, or what one metric answers: then `model` is empty until `Results::of_model` fills it in.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +30,46 @@ pub struct Results {
     pub findings: Vec<Finding>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// What shortened and quantized embeddings of the same models score.
+    pub versions: Vec<Versioned>,
+    /// The models that are layers of one, in the order of the data.
+    pub layers: Vec<ModelLayer>,
+}
+
+/// A model of the results that is a layer of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelLayer {
+    /// Its name among the models: `vit/block_3`.
+    pub model: String,
+    /// The model that it is a layer of: `vit`.
+    pub of: String,
+    /// How many layers of that model come before it.
+    pub depth: usize,
+}
+
+/// What one version of the embeddings scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versioned {
+    /// What is kept of the embeddings.
+    pub version: Version,
+    /// How many columns the whole embeddings of each model have.
+    pub columns: BTreeMap<String, usize>,
+    /// Scores, differences between models, and models that have collapsed in this version. Models have the names of the whole.
+    pub results: Results,
+    /// What each score of this version has more than that of the whole embeddings. No model wins over itself.
+    pub changes: Vec<Difference>,
+}
+
+impl Versioned {
+    /// How many columns this version of a model has.
+    pub fn columns_of(&self, model: &str) -> Option<usize> {
+        self.version.columns.or_else(|| self.columns.get(model).copied())
+    }
+
+    /// How the score of a model changes.
+    pub fn change(&self, model: &str, metric: &str) -> Option<&Difference> {
+        self.changes.iter().find(|own| own.a == model && own.metric == metric)
+    }
 }
 
 impl From<Score> for Results {
@@ -78,6 +122,8 @@ impl Results {
             classes,
             findings,
             warnings,
+            versions,
+            layers,
         } = answer;
         self.scores.extend(scores);
         self.curves.extend(curves);
@@ -89,6 +135,8 @@ impl Results {
         self.classes.extend(new);
         self.findings.extend(findings);
         self.warnings.extend(warnings);
+        self.versions.extend(versions);
+        self.layers.extend(layers);
     }
 
     /// The answer of a metric under the name of its model.
@@ -130,6 +178,7 @@ impl Results {
             extend(&mut all.findings, &part.findings, |finding| {
                 (finding.model.as_deref().unwrap_or(""), &finding.text)
             });
+            extend(&mut all.layers, &part.layers, |layer| (&layer.of, &layer.model));
             extend(&mut all.warnings, &part.warnings, |warning| ("", warning));
         }
         let models: Vec<String> = all.models().into_iter().map(str::to_string).collect();
@@ -137,6 +186,8 @@ impl Results {
             .sort_by_key(|score| models.iter().position(|model| *model == score.model));
         adjust(&mut all);
         all.withhold_wins();
+        all.versions = join_versions(parts);
+        adjust_changes(&mut all);
         all
     }
 
@@ -159,7 +210,14 @@ impl Results {
             classes: self.classes.iter().filter(is_kept).cloned().collect(),
             findings: self.findings.clone(),
             warnings: self.warnings.clone(),
+            versions: self.versions.iter().filter_map(|own| own.pick(metrics)).collect(),
+            layers: self.layers.clone(),
         }
+    }
+
+    /// What shortened and quantized embeddings score, where that was asked for.
+    pub fn version(&self, version: &Version) -> Option<&Versioned> {
+        self.versions.iter().find(|own| own.version == *version)
     }
 
     /// Whether a model has collapsed.
@@ -186,6 +244,47 @@ impl ClassColumn {
         let column = |(name, labels): (&str, &Option<_>)| Some(ClassColumn::new(name, Option::as_deref(labels)?));
         known.into_iter().filter_map(column).collect()
     }
+}
+
+impl Versioned {
+    /// What it says of some metrics; nothing where it says nothing.
+    fn pick(&self, metrics: &[&Metric]) -> Option<Versioned> {
+        let is_kept = |id: &MetricId| {
+            id.metric()
+                .is_some_and(|own| metrics.iter().any(|metric| metric.id == own.id))
+        };
+        let results = self.results.pick(metrics, &[]);
+        (!results.scores.is_empty()).then(|| Versioned {
+            results,
+            changes: self
+                .changes
+                .iter()
+                .filter(|own| is_kept(&own.metric))
+                .cloned()
+                .collect(),
+            ..self.clone()
+        })
+    }
+}
+
+/// What several analyses say of each version.
+fn join_versions(parts: &[&Results]) -> Vec<Versioned> {
+    let mut all: Vec<Versioned> = Vec::new();
+    for own in parts.iter().flat_map(|part| &part.versions) {
+        if !all.iter().any(|known| known.version == own.version) {
+            let of_version = || parts.iter().filter_map(|part| part.version(&own.version));
+            let mut changes: Vec<Difference> = Vec::new();
+            of_version().for_each(|part| extend(&mut changes, &part.changes, |d| (&d.a, &d.metric)));
+            let results: Vec<&Results> = of_version().map(|part| &part.results).collect();
+            all.push(Versioned {
+                version: own.version,
+                columns: of_version().flat_map(|part| part.columns.clone()).collect(),
+                results: Results::join(&results),
+                changes,
+            });
+        }
+    }
+    all
 }
 
 fn picked<T: Clone>(

@@ -82,7 +82,7 @@ pub use parquet_writer::{Column, write_parquet};
 pub use path::{InputPath, folder_of};
 pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_plain_text, read_texts, tree};
 pub use regular::{open_regular, read_regular, read_text};
-pub use results::ResultsDocument;
+pub use results::{ResultsDocument, StoredVersion};
 pub use samples::{read_samples, samples_to_npz};
 pub use seal::{Seal, sync_folder};
 pub use shards::is_dataset_folder;

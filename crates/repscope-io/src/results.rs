@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use repscope_core::{BETWEEN, Breakdown, Curve, Difference, Finding, Results, Score};
+use repscope_core::{BETWEEN, Breakdown, Curve, Difference, Finding, ModelLayer, Results, Score, Version, Versioned};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
@@ -38,6 +38,12 @@ pub struct ResultsDocument {
     pub findings: Vec<Finding>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// What shortened and quantized embeddings score; absent where none were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<StoredVersion>,
+    /// The models that are layers of one; absent where none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<ModelLayer>,
     /// The command line that asks for the same again; empty where an older version wrote the document.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command_line: String,
@@ -45,6 +51,54 @@ pub struct ResultsDocument {
     /// pictures.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<usize, String>,
+}
+
+/// What one version of the embeddings scores, as the document keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredVersion {
+    /// What is kept of the embeddings.
+    #[serde(flatten)]
+    pub version: Version,
+    /// How many columns the whole embeddings of each model have.
+    pub columns_of: BTreeMap<String, usize>,
+    /// The numbers, by the names of the models.
+    pub scores: Vec<Score>,
+    /// What each score has more than that of the whole embeddings; `a` and `b` are the same model.
+    pub changes: Vec<Difference>,
+    /// Models against each other in this version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// Models that have collapsed in this version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+impl From<&Versioned> for StoredVersion {
+    fn from(own: &Versioned) -> Self {
+        StoredVersion {
+            version: own.version,
+            columns_of: own.columns.clone(),
+            scores: own.results.scores.clone(),
+            changes: own.changes.clone(),
+            differences: own.results.differences.clone(),
+            findings: own.results.findings.clone(),
+        }
+    }
+}
+
+impl From<StoredVersion> for Versioned {
+    fn from(own: StoredVersion) -> Self {
+        Versioned {
+            version: own.version,
+            columns: own.columns_of,
+            changes: own.changes,
+            results: Results {
+                differences: own.differences,
+                findings: own.findings,
+                ..own.scores.into()
+            },
+        }
+    }
 }
 
 impl ResultsDocument {
@@ -65,6 +119,8 @@ impl ResultsDocument {
             differences: results.differences.clone(),
             findings: results.findings.clone(),
             warnings: results.warnings.clone(),
+            versions: results.versions.iter().map(StoredVersion::from).collect(),
+            layers: results.layers.clone(),
             command_line: String::new(),
             pictures: BTreeMap::new(),
         }
@@ -75,6 +131,8 @@ impl ResultsDocument {
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.scores.iter_mut().for_each(remove_non_finite);
+        let of_versions = document.versions.iter_mut().flat_map(|own| &mut own.scores);
+        of_versions.for_each(remove_non_finite);
         document.scores.iter_mut().for_each(name_first);
         document.curves.iter_mut().for_each(remove_non_finite_points);
         document.breakdowns.iter_mut().for_each(remove_non_finite_numbers);
@@ -91,6 +149,8 @@ impl ResultsDocument {
             differences: self.differences,
             findings: self.findings,
             warnings: self.warnings,
+            versions: self.versions.into_iter().map(Versioned::from).collect(),
+            layers: self.layers,
             ..Results::default()
         }
     }

@@ -15,6 +15,7 @@ use crate::table::csv::write;
 use repscope_core::metrics::Output;
 use repscope_core::{
     self as core, Better, Breakdown, Difference, METRICS, Metric, MetricId, RANKING, Results, SampleTable, Score,
+    Versioned,
 };
 
 /// A path relative to the output folder, and the contents.
@@ -45,11 +46,58 @@ const ANALYSES: [(&str, &str, Analysis); 12] = [
 pub fn document_files(command: &str, results: &Results) -> Vec<File> {
     let is_one = ANALYSES.iter().any(|(name, ..)| *name == command);
     let wanted = ANALYSES.iter().filter(|(name, ..)| !is_one || *name == command);
-    let files = wanted.flat_map(|(_, folder, files)| files(results).into_iter().map(move |file| (folder, file)));
+    let files = wanted.flat_map(|(_, folder, files)| files(results).into_iter().map(move |file| (*folder, file)));
+    let files = files.chain(of_versions(command, results));
     let with_rows = files.filter(|(_, (_, contents))| contents.lines().nth(1).is_some());
     with_rows
         .map(|(folder, (name, contents))| (format!("{folder}/{name}"), contents))
         .collect()
+}
+
+/// The folder of an analysis.
+pub(crate) fn folder(command: &str) -> Option<&'static str> {
+    ANALYSES
+        .iter()
+        .find(|(name, ..)| *name == command)
+        .map(|(_, folder, _)| *folder)
+}
+
+/// What shorter and quantized embeddings score, by analysis.
+fn of_versions<'a>(command: &'a str, results: &'a Results) -> Vec<(&'static str, (&'static str, String))> {
+    let is_one = ANALYSES.iter().any(|(name, ..)| *name == command);
+    let wanted = ANALYSES.iter().filter(|(name, ..)| !is_one || *name == command);
+    let file = |(name, folder, _): &(&'static str, &'static str, Analysis)| {
+        let is_own = |id: &MetricId| id.metric().is_some_and(|metric| metric.analysis.name() == *name);
+        let rows = results.versions.iter().flat_map(|own| {
+            let scores = own.results.scores.iter().filter(|score| is_own(&score.metric));
+            scores.map(|score| version_row(own, score))
+        });
+        let header = VERSION.into_iter().chain(long_header()).chain(CHANGE);
+        (*folder, ("versions.csv", write(&header.collect::<Vec<_>>(), rows)))
+    };
+    wanted.map(file).collect()
+}
+
+/// What stands before a score of a version, and how it changes behind it.
+const VERSION: [&str; 2] = ["columns", "stored_as"];
+const CHANGE: [&str; 5] = ["change", "change_low", "change_high", "change_p", "change_p_adjusted"];
+
+fn version_row(own: &Versioned, score: &Score) -> Vec<String> {
+    let columns = own.columns_of(&score.model);
+    let change = own.change(&score.model, &score.metric);
+    let mut row = vec![
+        columns.map(|d| d.to_string()).unwrap_or_default(),
+        own.version.precision.name().to_string(),
+    ];
+    row.extend(long_row(score));
+    row.extend([
+        number(change.map(|own| own.value)),
+        end(change.and_then(|own| own.interval), 0),
+        end(change.and_then(|own| own.interval), 1),
+        number(change.and_then(|own| own.p)),
+        number(change.and_then(|own| own.p_adjusted)),
+    ]);
+    row
 }
 
 /// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.

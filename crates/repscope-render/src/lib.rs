@@ -33,6 +33,7 @@ mod testdata;
 mod text;
 mod training;
 mod verdict;
+mod versions;
 
 use repscope_core::{Analysis, Results};
 use table::{Cell, Column, Document, Table};
@@ -103,6 +104,24 @@ fn render_some(shown: &Results, all: &Results, format: Format, width: usize, col
         return format!("{comment}No scores.\n");
     }
     Document::from(scores::tables(shown, all)).render(format, width, color)
+}
+
+/// Writes what shorter and quantized embeddings score, where that was asked for: the scores that answer, of one analysis or of all, or
+/// every score.
+pub fn versions_table(
+    results: &Results,
+    only: Option<Analysis>,
+    all: bool,
+    format: Format,
+    width: usize,
+    color: Color,
+) -> Option<String> {
+    if format == Format::Csv || results.versions.is_empty() {
+        return None;
+    }
+    let shown = headlines(results, only);
+    let is_shown = |id: &repscope_core::MetricId| all || shown.scores.iter().any(|score| score.metric == *id);
+    versions::table(results, is_shown).map(|table| Document::from(table).render(format, width, color))
 }
 
 /// Writes the order of the models by scores of the user's own choice, where one was asked for.

@@ -4,7 +4,9 @@
 //! A question has one headline score. Its variants are not counted again, and unlike questions are not added up. A model is best
 //! where the adjusted comparison with every other one says so; one that has collapsed never is.
 
-use repscope_core::{Analysis, Better, Difference, Equivalence, MetricId, Quality, Results, Score};
+use repscope_core::{
+    Analysis, Better, Collapse, Difference, Directions, Equivalence, MetricId, Quality, Results, Score,
+};
 use serde::Serialize;
 
 use crate::compare::probability::p_value;
@@ -15,6 +17,8 @@ use crate::{Color, Format};
 
 /// More models than this are not all named in a sentence.
 const MOST_NAMED: usize = 6;
+/// Up to this many models stand behind a number of their own where a range would do.
+const FEW_NAMED: usize = 3;
 /// What stands before something that is wrong.
 const PROBLEM: &str = "Problem";
 
@@ -98,6 +102,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         n: first.n,
     };
     found.sentence = match analysis {
+        Analysis::Rankme => of_collapse(results) + &described(&scores, results.models().len() > 1),
         Analysis::Similarity => of_pairs(&scores),
         Analysis::Retrieval => of_retrieval(results, &metric),
         Analysis::Perturb => of_masks(results, first),
@@ -109,6 +114,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         found.sentence += &format!("; {unit}");
     }
     found.sentence += &of_runs(&scores);
+    found.sentence += &crate::versions::sentence(results, &metric);
     Some(found)
 }
 
@@ -197,6 +203,61 @@ fn described(scores: &[&Score], is_named: bool) -> String {
     }
     let first = scores[0];
     format!("{} {} (n = {})", first.metric, values.join(", "), first.n)
+}
+
+/// Whether the embeddings have collapsed, with the evidence: of each model whose evidence is there. Models that have not are named together.
+fn of_collapse(results: &Results) -> String {
+    let models = results.models();
+    let all = models.iter().copied();
+    let found: Vec<(&str, Collapse)> = all
+        .filter_map(|model| Some((model, results.collapse(model)?)))
+        .collect();
+    let named = |model: &str, text: String| match models.len() {
+        1 => text,
+        _ => format!("{model} {text}"),
+    };
+    let in_words = |own: &Directions| format!("99 % of the variance in {} of {} directions", own.count, own.of);
+    let bad = found.iter().filter_map(|(model, own)| {
+        Some(match own {
+            Collapse::Complete(text) => format!("{model} {text}"),
+            Collapse::Dimensional(own) => {
+                let rank = own
+                    .effective
+                    .map_or(String::new(), |rank| format!(", effective rank {}", number(rank)));
+                named(model, format!("dimensional collapse: {}{rank}", in_words(own)))
+            }
+            Collapse::Not(_) => return None,
+        })
+    });
+    let mut parts: Vec<String> = bad.take(MOST_NAMED).collect();
+    let good: Vec<(&str, &Directions)> = found
+        .iter()
+        .filter_map(|(model, own)| match own {
+            Collapse::Not(own) => Some((*model, own)),
+            _ => None,
+        })
+        .collect();
+    if let Some((_, first)) = good.first() {
+        let is_alike = good.iter().all(|(_, own)| own.of == first.of);
+        let counts = || good.iter().map(|(_, own)| own.count);
+        let (low, high) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let named = |(model, own): &(&str, &Directions)| match is_alike {
+            true => format!("{} ({model})", own.count),
+            false => format!("{} of {} ({model})", own.count, own.of),
+        };
+        let text = match good.len() {
+            1 if models.len() == 1 => first.count.to_string(),
+            ..=FEW_NAMED => good.iter().map(named).collect::<Vec<_>>().join(", "),
+            _ if low == high => low.to_string(),
+            _ => format!("{low} to {high}"),
+        };
+        let of = match is_alike {
+            true => format!(" of {}", first.of),
+            false => String::new(),
+        };
+        parts.push(format!("no collapse: 99 % of the variance in {text}{of} directions"));
+    }
+    parts.iter().map(|part| format!("{part}; ")).collect()
 }
 
 /// How many training runs each value is the mean of, where one is a mean.

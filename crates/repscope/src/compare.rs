@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Difference, Margin, Results, Spec, compare, draw_maps, test_equivalence};
-use repscope_io::ResultsDocument;
+use repscope_core::{
+    Analysis as Kind, Difference, Margin, Results, Spec, compare, compare_versions, draw_maps, test_equivalence,
+};
+use repscope_io::{ResultsDocument, StoredVersion};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{self, Analysis, MCR2_CLUSTERS, Origin, check_k, check_sample};
@@ -40,7 +42,7 @@ pub struct Compare {
     #[arg(
         value_name = "results.json",
         conflicts_with_all = [
-            "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
+            "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "prefix", "quantize", "layers", "only", "skip", "k", "knn_k",
             "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",
             "no_caption", "panel"
         ]
@@ -108,7 +110,9 @@ impl Compare {
         test_equivalence(results, margins);
         for (text, margin) in self.equivalent.iter().zip(margins) {
             let is_own = |d: &Difference| margin.metric.as_ref().is_none_or(|metric| *metric == d.metric);
-            if !results.differences.iter().any(|d| d.equivalent.is_some() && is_own(d)) {
+            let changes = results.versions.iter().flat_map(|own| &own.changes);
+            let mut tested = results.differences.iter().chain(changes);
+            if !tested.any(|d| d.equivalent.is_some() && is_own(d)) {
                 results.warnings.push(format!(
                     "`{EQUIVALENT}` = {text} tests nothing: no difference in such a score has an error"
                 ));
@@ -148,8 +152,9 @@ pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
         }
         options.test(&mut results, &margins);
         document.differences.clone_from(&results.differences);
+        document.versions = results.versions.iter().map(StoredVersion::from).collect();
     }
-    if results.differences.is_empty() && gates.is_empty() {
+    if results.differences.is_empty() && results.versions.is_empty() && gates.is_empty() {
         bail!(
             "{} holds no differences between models, only the scores of {}; they are taken row by row, which the file \
              does not hold: run `repscope compare --model A=… --model B=…` on the arrays",
@@ -235,8 +240,10 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     draw_maps(&mut results, &shown, &session.driver());
     parts::add_classes(&mut results, &shown);
     results.findings = sources.findings;
+    results.layers = sources.layers;
     compare(&mut results, &spec, &session.driver());
     results.withhold_wins();
+    compare_versions(&mut results, &spec, &session.driver());
     options.test(&mut results, &margins);
     choice.rank(&mut results)?;
     let document = ResultsDocument {
@@ -307,7 +314,7 @@ fn clid_clusters(options: &Compare, spec: &Spec) -> usize {
 }
 
 fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<()> {
-    if inputs.shown_models().len() < 2 && gates.is_empty() {
+    if inputs.shown_models().len() < 2 && inputs.versions.is_empty() && gates.is_empty() {
         bail!("a comparison needs at least 2 models, but 1 is given; add `model` NAME=PATH, or ask for a `gate`");
     }
     let rows = inputs.rows();

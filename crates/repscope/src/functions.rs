@@ -117,6 +117,8 @@ macro_rules! several_of_embeddings {
 several_of_embeddings! {
     /// The share of the variance in the first and in the first ten principal components.
     variance_share;
+    /// How many principal components hold 99 % of the variance, and which share of all that is.
+    variance_rank;
     /// The largest and the smallest eigenvalue of the covariance.
     spectrum;
     /// Cluster learnability, intrinsic dimension, and their sum.

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Finding, Labels, Pairs, Recipe, Space, Study, examine};
-use repscope_io::{Array, InputRecord, Pool};
+use glob::Pattern;
+use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, examine};
+use repscope_io::{Array, InputPath, InputRecord, Pool};
 
+use crate::depth;
 use crate::encoding::{self, Encoders, Seen};
 use crate::evaluation::problems::Problems;
 use crate::models::{self, Model};
@@ -16,6 +18,7 @@ use crate::reader::{Orders, Part, Reader, Sources};
 use crate::report::counted;
 use crate::session::Session;
 use crate::source::{Place, Source};
+use crate::versions::{self, VersionStudies};
 
 /// What an input is to a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +53,12 @@ pub struct Inputs {
     pub studies: Vec<Study>,
     /// States above next states, where those are given.
     pub steps: Option<Vec<Study>>,
+    /// The shorter and quantized embeddings that are measured beside those.
+    pub versions: Vec<VersionStudies>,
     /// The models of the studies, in the same order.
     pub models: Vec<Model>,
+    /// The models that are layers of one.
+    pub layers: Vec<ModelLayer>,
     /// The recipes that some of the models are training runs of.
     pub recipes: Vec<Recipe>,
     /// What encoders see, in the order of its file.
@@ -87,13 +94,13 @@ pub enum Distances {
     Required,
 }
 
-/// The embeddings of a model, of its next inputs, and of its second view.
+/// The embeddings of a model, of its next inputs, and of further views.
 #[derive(Clone)]
 struct Embeddings {
     model: String,
     now: Space,
     next: Option<Space>,
-    view: Option<Arc<Space>>,
+    views: Vec<Arc<Space>>,
 }
 
 impl Inputs {
@@ -137,7 +144,15 @@ impl Inputs {
             (None, None) => None,
         };
         let mut embeddings = Vec::new();
+        let mut models = Vec::new();
         for (i, model) in named.iter().enumerate() {
+            if let Some(outputs) = all.problems.take(depth::outputs(&model.embeddings)).flatten() {
+                let (own, spaces) = all.layers(model, outputs, &encoders, seen.as_ref(), next.as_ref(), data.pool);
+                models.extend(own);
+                embeddings.extend(spaces);
+                continue;
+            }
+            models.push(model.clone());
             let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.embeddings)) else {
                 continue;
             };
@@ -150,15 +165,20 @@ impl Inputs {
                 let next = next.and_then(|place| all.space(Role::NextEmbeddings, place, &model.name, data.pool));
                 (now, next)
             };
-            let view = views.get(i);
-            let view = view.and_then(|place| all.space(Role::Views, place, &view_part(&model.name), data.pool));
+            let places = views.get(i).map(Vec::as_slice).unwrap_or_default();
+            let own = places
+                .iter()
+                .enumerate()
+                .filter_map(|(at, place)| all.space(Role::Views, place, &view_part(&model.name, at), data.pool));
+            let views = own.map(Arc::new).collect();
             embeddings.extend(now.map(|now| Embeddings {
                 model: model.name.clone(),
                 now,
                 next,
-                view: view.map(Arc::new),
+                views,
             }));
         }
+        let named = models;
         let points = |all: &mut All, seen: Option<Seen>, name: &str| {
             let is_wanted = |seen: &Seen| match needs.distances {
                 Distances::None => false,
@@ -170,7 +190,10 @@ impl Inputs {
         let states = points(&mut all, seen.clone(), "states");
         let next = points(&mut all, next, "next states");
         let All {
-            reader, roles, orders, ..
+            mut reader,
+            roles,
+            orders,
+            ..
         } = all;
         if !problems.is_empty() {
             return None;
@@ -190,14 +213,23 @@ impl Inputs {
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
         let recipes = models::recipes(&named);
+        let layers = depth::layers(&named);
+        let versions = data
+            .versions
+            .all()
+            .and_then(|asked| versions::of_studies(asked, &studies, steps.as_deref(), &recipes, machine));
+        let versions = problems.take(versions)?;
+        reader.warnings.extend(versions::warnings(&versions));
         let mut findings = problems.take(examine(&studies).map_err(anyhow::Error::from))?;
         Recipe::rename(&recipes, &mut findings);
         Some(Inputs {
             findings,
             recipes,
+            layers,
             ordered: data.ordered,
             studies,
             steps,
+            versions,
             models: named,
             state_rows: seen.as_ref().and_then(|seen| orders.chosen("states", seen.rows())),
             seen,
@@ -221,6 +253,7 @@ impl Inputs {
         Sources {
             records: of_role.map(|(_, record)| record.clone()).collect(),
             findings: self.findings.clone(),
+            layers: self.layers.clone(),
             warnings: self.warnings.clone(),
             options: roles(&data),
         }
@@ -294,6 +327,10 @@ pub fn roles(data: &Data) -> Layer {
     if data.shards {
         roles.insert("shards".to_string(), serde_json::json!(true));
     }
+    if !data.depth.layers.is_empty() {
+        roles.insert("layers".to_string(), serde_json::json!(data.depth.layers));
+    }
+    roles.extend(data.versions.asked());
     roles.extend(data.encoder.asked());
     roles
 }
@@ -313,7 +350,7 @@ fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
 }
 
 /// The arrays that ids join.
-fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
+fn parts(data: &Data, models: &[Model], views: &[Vec<Place>]) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for (name, source) in [
         ("states", &data.states),
@@ -336,15 +373,20 @@ fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
             parts.push(Part::new(&model.name, model.embeddings.clone()));
         }
     }
-    for (model, view) in models.iter().zip(views) {
-        parts.push(Part::new(&view_part(&model.name), view.clone()));
+    for (model, views) in models.iter().zip(views) {
+        for (at, view) in views.iter().enumerate() {
+            parts.push(Part::new(&view_part(&model.name, at), view.clone()));
+        }
     }
     Ok(parts)
 }
 
-/// What ids call the second view of a model.
-fn view_part(model: &str) -> String {
-    format!("{model}.view")
+/// What ids call a view of a model: `z.view`, then `z.view3`.
+fn view_part(model: &str, at: usize) -> String {
+    match at {
+        0 => format!("{model}.view"),
+        at => format!("{model}.view{}", at + 2),
+    }
 }
 
 /// The reader, the roles of what it has read, and what went wrong.
@@ -406,6 +448,60 @@ impl All<'_> {
         (run(states), next.and_then(run))
     }
 
+    /// Runs a graph once on the states, and on the next states: each of its outputs is a layer, and a model.
+    fn layers(
+        &mut self,
+        model: &Model,
+        (place, wanted): (Place, Pattern),
+        encoders: &Encoders,
+        states: Option<&Seen>,
+        next: Option<&Seen>,
+        pool: Pool,
+    ) -> (Vec<Model>, Vec<Embeddings>) {
+        let Some(states) = states else {
+            self.problems.add(format!(
+                "{} is an encoder, and there is nothing to run it on; give `states` PATH",
+                model.embeddings
+            ));
+            return Default::default();
+        };
+        let opened = encoders.open(&place, &mut self.reader);
+        let Some(mut encoder) = self.keep(Role::Embeddings, opened) else {
+            return Default::default();
+        };
+        let mut run = |seen: &Seen| {
+            let found = encoders.outputs(&mut encoder, &model.name, seen, pool, &wanted)?;
+            let ordered = found.into_iter().map(|(output, file, space)| {
+                let space = self.orders.space("states", space)?;
+                Ok((output, file, space))
+            });
+            ordered.collect::<Result<Vec<_>>>()
+        };
+        let now = run(states);
+        let next = next.map(&mut run).transpose();
+        let (Some(now), Some(next)) = (self.problems.take(now), self.problems.take(next)) else {
+            return Default::default();
+        };
+        let mut next = next.unwrap_or_default().into_iter().map(|(_, _, space)| space);
+        let layer = |(output, file, now): (String, InputPath, Space)| {
+            let name = format!("{}/{output}", model.name);
+            let own = Model {
+                name: name.clone(),
+                layer_of: Some(model.name.clone()),
+                embeddings: Place::File(file),
+                ..model.clone()
+            };
+            let spaces = Embeddings {
+                model: name,
+                now,
+                next: next.next(),
+                views: Vec::new(),
+            };
+            (own, spaces)
+        };
+        now.into_iter().map(layer).unzip()
+    }
+
     /// Reads an array as the space of this name.
     fn space(&mut self, role: Role, place: &Place, name: &str, pool: Pool) -> Option<Space> {
         let read = self.reader.array(place).and_then(|array| {
@@ -465,7 +561,9 @@ fn row_studies(
     let mut studies = Vec::new();
     for own in embeddings {
         let mut study = Study::new(&own.model, own.now);
-        study.view = own.view;
+        let mut views = own.views.into_iter();
+        study.view = views.next();
+        study.more_views = views.collect();
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);

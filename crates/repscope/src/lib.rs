@@ -23,6 +23,7 @@ pub mod compare;
 #[cfg(any(feature = "ndarray", feature = "faer"))]
 mod conversions;
 pub mod declared;
+mod depth;
 mod encode;
 #[doc(hidden)] // for benchmarks
 pub mod encoding;
@@ -48,6 +49,7 @@ pub mod source;
 mod study_file;
 mod threads;
 pub mod usual;
+mod versions;
 
 pub use analysis::{ANALYSES, Analysis};
 pub use compare::Compare;

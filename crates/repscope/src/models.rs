@@ -16,6 +16,8 @@ pub struct Model {
     pub name: String,
     /// The recipe that it is a training run of.
     pub recipe: Option<String>,
+    /// The model that it is a layer of.
+    pub layer_of: Option<String>,
     /// Where its embeddings are; or the encoder, where it is one in a file.
     pub embeddings: Place,
     pub next: Option<Place>,
@@ -29,6 +31,7 @@ impl Model {
         Model {
             name: place.stem(),
             recipe: None,
+            layer_of: None,
             embeddings: place,
             next: None,
             encoder: None,
@@ -170,16 +173,14 @@ fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
     })
 }
 
-/// The second view of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
-pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+/// The second and further views of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
+pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Vec<Place>>> {
     let mut views = Vec::new();
     for given in given {
         views.extend(expand("views", given, false)?);
     }
-    if let ([view], [_]) = (&views[..], models)
-        && view.origin == Origin::Stem
-    {
-        return Ok(vec![view.place.clone()]);
+    if models.len() == 1 && !views.is_empty() && views.iter().all(|view| view.origin == Origin::Stem) {
+        return Ok(vec![views.into_iter().map(|view| view.place).collect()]);
     }
     let is_of = |view: &Named, model: &Model| {
         view.name == model.name || (view.origin != Origin::Typed && view.place.stem() == model.embeddings.stem())
@@ -201,7 +202,11 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
             same_name
         };
         match found[..] {
-            [view] => Ok(view.place.clone()),
+            [view] => Ok(vec![view.place.clone()]),
+            // Said for this model, one after the other.
+            [..] if found.len() > 1 && found.iter().all(|view| view.origin == Origin::Typed) => {
+                Ok(found.iter().map(|view| view.place.clone()).collect())
+            }
             [] => bail!(
                 "model `{0}` has no second view, the views are {1}; add `views` = {0}=PATH",
                 model.name,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Finding, Labels, Space};
+use repscope_core::{Finding, Labels, ModelLayer, Space};
 use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, is_dataset_folder, join_rows, read_array_beside};
 
 use crate::source::{IdSource, Named, Place};
@@ -14,6 +14,8 @@ use crate::source::{IdSource, Named, Place};
 pub struct Sources {
     pub records: Vec<InputRecord>,
     pub findings: Vec<Finding>,
+    /// Which models are layers of one.
+    pub layers: Vec<ModelLayer>,
     pub warnings: Vec<String>,
     /// Which input played which role, and how it was read: the part of the options that is not in the spec.
     pub options: serde_json::Map<String, serde_json::Value>,

@@ -12,7 +12,7 @@ use repscope_io::{Claim, ResultsDocument, Seal, inside, samples_to_npz, write_wh
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
     perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
-    verdict, wrap,
+    verdict, versions_table, wrap,
 };
 
 use crate::analysis::perturb::Checks;
@@ -164,7 +164,10 @@ impl Report {
     fn below_verdict(&self, text: String, format: Format, terminal: Terminal) -> String {
         let said = self.verdict().render(format, terminal.width, terminal.color);
         let ranking = ranking_table(&self.results, format, terminal.width, terminal.color);
-        let parts = [said, ranking.unwrap_or_default(), text];
+        let kind = self.analysis().map(|own| own.kind);
+        let Terminal { width, color, all, .. } = terminal;
+        let versions = versions_table(&self.results, kind, all, format, width, color);
+        let parts = [said, ranking.unwrap_or_default(), text, versions.unwrap_or_default()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     }

@@ -33,11 +33,17 @@ pub fn analyses(report: &Report) -> Vec<Report> {
     ANALYSES.iter().filter_map(|own| of(own.kind)).collect()
 }
 
-/// The maps, which belong to no analysis.
+/// The maps and scores over depth, which belong to no single analysis.
 pub fn maps(report: &Report) -> Vec<NamedFigure> {
     match report.analysis() {
         Some(_) => Vec::new(),
-        None => describe(&of_embeddings(&report.results), "map", None),
+        None => {
+            let embeddings = of_embeddings(&report.results);
+            ["layers", "map"]
+                .into_iter()
+                .flat_map(|name| describe(&embeddings, name, None))
+                .collect()
+        }
     }
 }
 

@@ -20,6 +20,10 @@ pub fn search(text: &str) -> Result<Option<Vec<InputPath>>> {
     let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
     let mut path = InputPath::parse(text);
     if path.key.as_deref().is_some_and(has_wildcard) {
+        if path.path.is_file() {
+            // A pattern of the names of its arrays.
+            return Ok(None);
+        }
         path = InputPath::file(text);
     }
     let mut files = if is_model_folder(&path.path) || is_dataset_folder(&path.path) {
@@ -124,7 +128,7 @@ pub fn names_of(files: &[InputPath]) -> Vec<String> {
 }
 
 /// `step2` before `step10`: runs of digits are compared as numbers.
-fn natural(a: &str, b: &str) -> Ordering {
+pub fn natural(a: &str, b: &str) -> Ordering {
     runs(a).cmp(&runs(b)).then_with(|| a.cmp(b))
 }
 

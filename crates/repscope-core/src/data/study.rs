@@ -46,6 +46,8 @@ pub struct Study {
     pub embeddings: Space,
     /// The embeddings of a second view of each sample, an augmentation say.
     pub view: Option<Arc<Space>>,
+    /// The embeddings of further views, for measures of more than two.
+    pub more_views: Vec<Arc<Space>>,
     /// How far noise in what the model saw moves the embeddings.
     pub noise: Option<Arc<Noise>>,
     /// What the model saw, flattened to one row per sample. Shared by all models of a run.
@@ -65,12 +67,20 @@ impl Study {
             model: model.to_string(),
             embeddings,
             view: None,
+            more_views: Vec::new(),
             noise: None,
             input: None,
             labels: None,
             episodes: None,
             pairs: None,
         }
+    }
+
+    /// The views beside the embeddings, each with what messages call it.
+    pub fn views(&self) -> impl Iterator<Item = (String, &Space)> {
+        let second = self.view.iter().map(|view| ("the second view".to_string(), &**view));
+        let more = self.more_views.iter().enumerate();
+        second.chain(more.map(|(i, view)| (format!("view {}", i + 3), &**view)))
     }
 
     /// Checks that all parts have the same number of rows, and that pairs name rows that exist.
@@ -84,11 +94,7 @@ impl Study {
                 .iter()
                 .map(|input| (format!("`{}`", input.name()), input.rows())),
         );
-        parts.extend(
-            self.view
-                .iter()
-                .map(|view| ("the second view".to_string(), view.rows())),
-        );
+        parts.extend(self.views().map(|(name, view)| (name, view.rows())));
         parts.extend(levels.map(|level| (format!("the noise level {}", level.name), level.moves.raw.len())));
         parts.extend(
             self.labels
@@ -108,10 +114,11 @@ impl Study {
                 right_rows: rows,
             });
         }
-        let (found, columns) = (self.view.as_ref().map(|view| view.columns()), self.embeddings.columns());
-        if let Some(found) = found.filter(|found| *found != columns) {
+        let columns = self.embeddings.columns();
+        if let Some((name, view)) = self.views().find(|(_, view)| view.columns() != columns) {
+            let found = view.columns();
             return Err(Error::Input(format!(
-                "the second view of model `{model}` has {found} columns but its embeddings have {columns}; both views must come from \
+                "{name} of model `{model}` has {found} columns but its embeddings have {columns}; all views must come from \
                  the same encoder"
             )));
         }

@@ -338,20 +338,25 @@ fn lidar(shared: &Shared) -> Result<Results> {
         return Ok(LIDAR.undefined("one sample has no variance", n));
     }
     let driver = Driver::silent(Order::Parallel);
-    let (mut means, mut halves) = (vec![0.0; n * d], vec![0.0; n * d]);
-    let (mut first, mut second) = (vec![0.0; d], vec![0.0; d]);
-    for (i, (mean, half)) in means.chunks_exact_mut(d).zip(halves.chunks_exact_mut(d)).enumerate() {
-        space.read_row(i, &mut first);
-        view.read_row(i, &mut second);
-        for j in 0..d {
-            mean[j] = f64::midpoint(first[j], second[j]);
-            half[j] = (first[j] - second[j]) / 2f64.sqrt();
+    let views: Vec<&Space> = [space, view]
+        .into_iter()
+        .chain(shared.study.more_views.iter().map(|view| &**view))
+        .collect();
+    let q = views.len();
+    let (mut means, mut apart) = (vec![0.0; n * d], vec![0.0; n * d * q]);
+    for (i, (mean, apart)) in means.chunks_exact_mut(d).zip(apart.chunks_exact_mut(d * q)).enumerate() {
+        for (view, own) in views.iter().zip(apart.chunks_exact_mut(d)) {
+            view.read_row(i, own);
+            mean.iter_mut().zip(&*own).for_each(|(mean, x)| *mean += x / q as f64);
+        }
+        for own in apart.chunks_exact_mut(d) {
+            own.iter_mut().zip(&*mean).for_each(|(x, mean)| *x -= mean);
         }
     }
     let between = scatter(means, n, d, true, &driver)?;
-    let within = scatter(halves, n, d, false, &driver)?;
+    let within = scatter(apart, n * q, d, false, &driver)?;
     let within = Mat::from_fn(d, d, |i, j| {
-        within[(i, j)] / n as f64 + if i == j { RIDGE } else { 0.0 }
+        within[(i, j)] / (n * (q - 1)) as f64 + if i == j { RIDGE } else { 0.0 }
     });
     let between = Mat::from_fn(d, d, |i, j| between[(i, j)] / (n as f64 - 1.0));
     let whitened = Axes::of_scatter(&within, d).whiten(&between);
@@ -367,7 +372,7 @@ fn lidar(shared: &Shared) -> Result<Results> {
         .map(|v| (v / total + EPS) * (v / total + EPS).ln())
         .sum::<f64>()
         - none;
-    let note = format!("2 views of {n} samples; at most min(N − 1, D) = {}", d.min(n - 1));
+    let note = format!("{q} views of {n} samples; at most min(N − 1, D) = {}", d.min(n - 1));
     Ok(LIDAR.number(entropy.exp().max(1.0), n).with_note(note).into())
 }
 

@@ -76,6 +76,12 @@ impl MetricId {
         self.0.output
     }
 
+    /// Whether the score grows with the number of columns by its definition, so that embeddings of different widths are measured by
+    /// different yardsticks.
+    pub(crate) fn changes_with_columns(&self) -> bool {
+        self.family() == "mcr2" || *self == "clid"
+    }
+
     /// The first part of the name: `label_precision`.
     pub fn family(&self) -> &str {
         self.dotted(0)

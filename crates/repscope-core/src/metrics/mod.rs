@@ -23,6 +23,7 @@ mod smoothness;
 mod texts;
 mod trustworthiness;
 mod two_nn;
+mod variance_rank;
 
 use crate::data::{Performance, Study};
 use crate::error::{Error, Result};
@@ -83,6 +84,7 @@ pub static METRICS: &[&Metric] = &[
     &collapse::NESUM,
     &collapse::ISOSCORE,
     &collapse::VARIANCE_SHARE,
+    &variance_rank::VARIANCE_RANK,
     &collapse::SELF_CLUSTER,
     &collapse::COHERENCE,
     &collapse::EPPS_PULLEY,

@@ -57,12 +57,12 @@ pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
 }
 
 /// How two models are compared.
-struct Procedure {
-    level: f64,
+pub(super) struct Procedure {
+    pub(super) level: f64,
 }
 
 impl Procedure {
-    fn difference(&self, a: &Score, b: &Score) -> Option<Difference> {
+    pub(super) fn difference(&self, a: &Score, b: &Score) -> Option<Difference> {
         let value = a.value? - b.value?;
         let output = a.metric.output();
         // No model is called better by a number that changes with the scale of its embeddings, or that says nothing about them.
@@ -197,7 +197,7 @@ fn of_runs(training: [Option<Training>; 2]) -> Option<Training> {
 
 impl Difference {
     /// Adds to the note.
-    fn say(&mut self, what: &str) {
+    pub(super) fn say(&mut self, what: &str) {
         self.note = Some(match self.note.take() {
             Some(note) => format!("{note}; {what}"),
             None => what.to_string(),
@@ -213,16 +213,13 @@ pub fn adjust(results: &mut Results) {
     let roots = roots(&results.differences);
     let is_tested = |i: usize, d: &Difference| d.better != Better::Neither && roots[i].is_none();
     let tested = results.differences.iter().enumerate().filter(|(i, d)| is_tested(*i, d));
-    let mut order: Vec<(f64, usize)> = tested.filter_map(|(i, d)| Some((d.p?, i))).collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let order: Vec<(f64, usize)> = tested.filter_map(|(i, d)| Some((d.p?, i))).collect();
     let mut differences = std::mem::take(&mut results.differences);
     for d in &mut differences {
         (d.p_adjusted, d.winner) = (None, None);
     }
     let count = order.len() + dropped(results, &differences);
-    let mut largest = 0.0f64;
-    for (rank, (p, i)) in order.into_iter().enumerate() {
-        largest = largest.max((p * (count - rank) as f64).min(1.0));
+    for (largest, i) in holm(order, count) {
         let d = &mut differences[i];
         d.p_adjusted = Some(largest);
         if d.value != 0.0 && largest <= 1.0 - d.level {
@@ -249,8 +246,19 @@ pub fn adjust(results: &mut Results) {
     results.differences = differences;
 }
 
+/// p-values adjusted for being `count` (Holm 1979), each with its number; those that are not here are larger.
+pub(super) fn holm(mut order: Vec<(f64, usize)>, count: usize) -> Vec<(f64, usize)> {
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut largest = 0.0f64;
+    for (rank, (p, _)) in order.iter_mut().enumerate() {
+        largest = largest.max((*p * (count - rank) as f64).min(1.0));
+        *p = largest;
+    }
+    order
+}
+
 /// For each difference the one in the score that its own is a function of, where there is one: both share one comparison.
-fn roots(differences: &[Difference]) -> Vec<Option<usize>> {
+pub(super) fn roots(differences: &[Difference]) -> Vec<Option<usize>> {
     let places: BTreeMap<(&str, &str, &str), usize> = differences
         .iter()
         .enumerate()

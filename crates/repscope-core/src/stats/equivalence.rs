@@ -19,10 +19,17 @@ pub struct Margin {
     pub within: f64,
 }
 
-/// Tests the differences whose scores have a margin; p-values are adjusted by Holm's method for being that many.
+/// Tests the differences whose scores have a margin, and likewise how scores change with shortened and quantized embeddings; p-values are
+/// adjusted by Holm's method for being that many of either.
 pub fn test_equivalence(results: &mut Results, margins: &[Margin]) {
+    test_all(&mut results.differences.iter_mut().collect::<Vec<_>>(), margins);
+    let changes = results.versions.iter_mut().flat_map(|own| &mut own.changes);
+    test_all(&mut changes.collect::<Vec<_>>(), margins);
+}
+
+fn test_all(differences: &mut [&mut Difference], margins: &[Margin]) {
     let mut order: Vec<(f64, f64, usize)> = Vec::new();
-    for (i, d) in results.differences.iter_mut().enumerate() {
+    for (i, d) in differences.iter_mut().enumerate() {
         d.equivalent = None;
         if let Some(within) = margin(margins, d) {
             order.extend(d.p_of_equivalence(within).map(|p| (p, within, i)));
@@ -33,7 +40,7 @@ pub fn test_equivalence(results: &mut Results, margins: &[Margin]) {
     let mut largest = 0.0f64;
     for (rank, (p, within, i)) in order.into_iter().enumerate() {
         largest = largest.max((p * (count - rank) as f64).min(1.0));
-        let d = &mut results.differences[i];
+        let d = &mut differences[i];
         d.equivalent = Some(Equivalence {
             within,
             p,

@@ -38,6 +38,7 @@ class Call:
     def __init__(self, command: str) -> None:
         self._command = command
         self._options: dict[str, Any] = {}
+        self._layers: list[str] = []
         self._arrays: list[tuple[str, tuple[Any, str], Callable[..., Any] | None]] = []
 
     def array(self, name: str, value: Any, encoder: Callable[..., Any] | None = None) -> Any:
@@ -71,11 +72,18 @@ class Call:
         self._options.setdefault(option, []).append(item)
         return self
 
+    def layers_of(self, name: str) -> None:
+        """Says that the models `name/…` are layers of one."""
+        self._layers.append(name)
+
     def run(
         self, metrics: Iterable[str] = (), *, threads: int | None = None, progress: bool | None = None
     ) -> _repscope.Run:
         """Runs the request and returns its results; writes no files."""
         options = dict(self._options)
+        if self._layers:
+            said = options.get("layers", [])
+            options["layers"] = list(dict.fromkeys(self._layers + ([said] if isinstance(said, str) else said)))
         if chosen := list(metrics):
             options["metrics"] = chosen
         words = json.dumps(options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,24 +26,30 @@ class Encoder:
         self._states = states
         self._batch_size = batch_size
 
-    def embeddings(self, states: Any, progress: bool | None = None) -> np.ndarray:
-        """The embeddings of all inputs, computed in batches."""
+    def embeddings(self, states: Any, progress: bool | None = None) -> np.ndarray | dict[str, np.ndarray]:
+        """The embeddings of all inputs, computed in batches; of several layers by their names, where the callable gives a mapping."""
         count = rows_of(states)
         if count == 0:
             raise ValueError(f"there are no states to show to `{self.name}`")
         bar = _progress.bar(progress)
-        parts = []
+        parts: list[dict[str | None, np.ndarray]] = []
         try:
             with self.quiet():
                 for first in range(0, count, self._batch_size):
                     last = min(first + self._batch_size, count)
-                    parts.append(self._checked(self._call(_slice(states, first, last)), last - first))
+                    parts.append(self._by_layer(self._call(_slice(states, first, last)), last - first))
                     if bar is not None:
                         bar(f"encoding, {self.name}", last, count)
         finally:
             if bar is not None:
                 bar.close()
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+        keys = list(parts[0])
+        if any(list(part) != keys for part in parts):
+            raise ValueError(f"`{self.name}` gave other layers for some batches than for the first: {', '.join(map(str, keys))}")
+        joined = {key: np.concatenate([part[key] for part in parts]) for key in keys}
+        if keys == [None]:
+            return joined[None]
+        return {str(key): array for key, array in joined.items()}
 
     def noisy(self, batch: np.ndarray) -> tuple[Any, str]:
         """The embeddings of noisy inputs, in the form that the extension module takes."""
@@ -80,6 +86,13 @@ class Encoder:
                     batch = batch.to(parameter.dtype)
         return self._function(batch)
 
+    def _by_layer(self, embeddings: Any, count: int) -> dict[str | None, np.ndarray]:
+        if not isinstance(embeddings, Mapping):
+            return {None: self._checked(embeddings, count)}
+        if not embeddings:
+            raise ValueError(f"`{self.name}` gave an empty mapping; it must give {{layer: embeddings}}")
+        return {str(layer): self._checked(own, count) for layer, own in embeddings.items()}
+
     def _checked(self, embeddings: Any, count: int) -> np.ndarray:
         if (
             isinstance(embeddings, (tuple, list))
@@ -88,7 +101,8 @@ class Encoder:
             and len(embeddings) != count
         ):
             raise TypeError(
-                f"`{self.name}` gave {len(embeddings)} outputs; wrap it in a function that returns the embeddings alone"
+                f"`{self.name}` gave {len(embeddings)} outputs; wrap it in a function that returns the embeddings alone, "
+                "or {name: embeddings} of several layers"
             )
         array = to_numpy(embeddings, f"embeddings of {self.name}")
         if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:

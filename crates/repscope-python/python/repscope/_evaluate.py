@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _repscope
 from ._arrays import to_numpy
-from ._call import Call, models_of
+from ._call import Call, models_of, name_of_model
 from ._encoders import Encoder, is_encoder
 from ._replicates import Replicates
 from ._results import Results
@@ -48,14 +48,15 @@ def evaluate(
         ``{name: model}``, or one model. A model is an array of embeddings, a path (embeddings or a supported
         encoder), or any callable ``encode(batch) -> embeddings``, which is run on ``states`` and ``next_states``; a
         torch module is run in evaluation mode without gradients. Training runs of one recipe are
-        ``Replicates([Z1, Z2, Z3])``.
+        ``Replicates([Z1, Z2, Z3])``; layers of one model are a mapping ``{layer: embeddings}``, which a callable may
+        also return.
     states, next_states : array or path, optional
         The inputs of the models, one sample per row, and the successor of each.
     labels, episodes : array or path, optional
         A class and an episode per row.
     views : mapping or array, optional
         Embeddings of a second view of the same samples, for alignment: ``{name: embeddings}``, or an array for a single
-        model.
+        model. A list of arrays in place of one holds further views, for LiDAR.
     performance : mapping or path, optional
         Downstream performance of each model: ``{name: number}``.
     settings : mapping, optional
@@ -226,14 +227,27 @@ def _inputs(
         is_recipe = isinstance(model, Replicates)
         for number, run in enumerate(_runs(model), 1):
             own = f"{name}/{number}" if is_recipe else name
-            source, following = _model(call, own, run, states, next_states, int(batch_size), progress)
-            call.add("replicates" if is_recipe else "models", name, source, following)
+            given = _model(call, own, run, states, next_states, int(batch_size), progress)
+            if isinstance(given, dict) and is_recipe:
+                raise TypeError(f"`{own}` is a training run with several layers; give the runs of one layer")
+            if isinstance(given, dict):
+                call.layers_of(name)
+                for layer, (source, following) in given.items():
+                    call.add("models", f"{name}/{layer}", source, following)
+            else:
+                call.add("replicates" if is_recipe else "models", name, *given)
     if views is not None:
         named = views if isinstance(views, Mapping) else dict.fromkeys(list(models)[:1], views)
         for name, view in named.items():
             for number, own in enumerate(_runs(view), 1):
                 run = f"{name}/{number}" if isinstance(view, Replicates) else name
-                call.add("views", run, call.array(f"view of {run}", own))
+                for one in own if isinstance(own, (list, tuple)) and _are_arrays(own) else [own]:
+                    call.add("views", run, call.array(f"view of {run}", one))
+
+
+def _are_arrays(items: Sequence[Any]) -> bool:
+    """Whether these are whole arrays or paths, not the rows of one."""
+    return all(isinstance(own, (str, os.PathLike)) or len(getattr(own, "shape", ())) >= 2 for own in items)
 
 
 def _runs(model: Any) -> list[Any]:
@@ -243,8 +257,18 @@ def _runs(model: Any) -> list[Any]:
 
 def _model(
     call: Call, name: str, model: Any, states: Any, next_states: Any, batch_size: int, progress: bool | None
-) -> tuple[Any, Any]:
-    """The source of a model, and that of its embeddings of the next inputs."""
+) -> tuple[Any, Any] | dict[str, tuple[Any, Any]]:
+    """The source of a model, and that of its embeddings of the next inputs; those of its layers by their names."""
+    if isinstance(model, Mapping):
+        if not model:
+            raise ValueError(f"`{name}` has no layers; give {{layer: embeddings}}")
+        layers: dict[str, tuple[Any, Any]] = {}
+        for layer, own in model.items():
+            found = _model(call, f"{name}/{layer}", own, states, next_states, batch_size, progress)
+            if isinstance(found, dict):
+                raise TypeError(f"the layer {layer!r} of `{name}` has layers of its own; give its embeddings")
+            layers[name_of_model(layer)] = found
+        return layers
     if isinstance(model, tuple) and len(model) == 2 and next_states is not None:
         return call.array(name, model[0]), call.array(f"{name}_next", model[1])
     if not is_encoder(model):
@@ -257,11 +281,15 @@ def _model(
             "so that it can be run on batches of them"
         )
     encoder = Encoder(name, model, states, batch_size)
+    found = encoder.embeddings(states, progress)
+    following = None if next_states is None else encoder.embeddings(next_states, progress)
+    if isinstance(found, dict):
+        after = following if isinstance(following, dict) else {}
+        of_next = {layer: call.array(f"{name}/{layer}_next", own) for layer, own in after.items()}
+        return {layer: (call.array(f"{name}/{layer}", own), of_next.get(layer)) for layer, own in found.items()}
     noisy = encoder.noisy if _are_numbers(states) else None
-    source = call.array(name, encoder.embeddings(states, progress), noisy)
-    if next_states is None:
-        return source, None
-    return source, call.array(f"{name}_next", encoder.embeddings(next_states, progress))
+    source = call.array(name, found, noisy)
+    return source, None if following is None else call.array(f"{name}_next", following)
 
 
 def _are_numbers(states: Any) -> bool:

@@ -57,6 +57,20 @@ class Results:
         return list(self._document.get("differences", []))
 
     @property
+    def versions(self) -> list[dict[str, Any]]:
+        """What shorter and quantized embeddings score (``prefix``, ``quantize``), one entry per version.
+
+        ``columns`` (None: all) and ``precision`` say which version it is, ``scores`` what it scores, ``changes`` how that
+        differs from the whole embeddings, with intervals and adjusted p-values.
+        """
+        return list(self._document.get("versions", []))
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """Which models are layers of one: ``model``, ``of`` and ``depth``."""
+        return list(self._document.get("layers", []))
+
+    @property
     def findings(self) -> list[dict[str, Any]]:
         """What is wrong with the data or a model: ``trouble``, ``model`` and ``text``."""
         return list(self._document.get("findings", []))
@@ -112,19 +126,27 @@ class Results:
         """The content of results.json."""
         return json.loads(self._run.document())
 
+    def versions_to_pandas(self) -> DataFrame:
+        """A data frame with one row per score of shorter and quantized embeddings.
+
+        ``columns`` and ``precision`` come first; ``change`` is the difference from the whole embeddings, with its interval
+        and adjusted p-value behind it.
+        """
+        rows = []
+        for own in self.versions:
+            changes = {(change["a"], change["metric"]): change for change in own["changes"]}
+            for score in own["scores"]:
+                change = changes.get((score["model"], score["metric"]), {})
+                low, high = change.get("interval") or (None, None)
+                columns = own["columns"] or own["columns_of"].get(score["model"])
+                behind = {"change": change.get("value"), "change_low": low, "change_high": high}
+                behind["change_p_adjusted"] = change.get("p_adjusted")
+                rows.append({"columns": columns, "precision": own["precision"], **score, **behind})
+        return _frame(rows)
+
     def to_pandas(self) -> DataFrame:
         """A data frame with one row per score."""
-        import pandas
-
-        frame = pandas.DataFrame(self._document["scores"])
-        ends = frame.pop("interval") if "interval" in frame else []
-        at = list(frame.columns).index("value") + 1 if len(frame) else 0
-        for place, name in enumerate(("low", "high")):
-            values = [None if interval is None else interval[place] for interval in ends]
-            frame.insert(at + place, name, np.array(values, dtype="f8") if len(values) else [])
-        if len(frame):
-            frame["value"] = frame["value"].astype("f8")
-        return frame
+        return _frame(self._document["scores"])
 
     def log(self, logger: Logger, step: int | None = None, prefix: str = "repscope/") -> None:
         """Write every score under ``prefix + model/metric``; undefined scores are not written.
@@ -315,6 +337,21 @@ class Figure:
 def load(path: PathLike) -> Results:
     """Read the ``results.json`` of an earlier run, or of its folder, without computing."""
     return Results(_repscope.load(os.fspath(path)))
+
+
+def _frame(scores: list[dict[str, Any]]) -> DataFrame:
+    """Scores as a data frame."""
+    import pandas
+
+    frame = pandas.DataFrame(scores)
+    ends = frame.pop("interval") if "interval" in frame else []
+    at = list(frame.columns).index("value") + 1 if len(frame) else 0
+    for place, name in enumerate(("low", "high")):
+        values = [None if interval is None else interval[place] for interval in ends]
+        frame.insert(at + place, name, np.array(values, dtype="f8") if len(values) else [])
+    if len(frame):
+        frame["value"] = frame["value"].astype("f8")
+    return frame
 
 
 def _show(png: bytes, ax: Any) -> None:

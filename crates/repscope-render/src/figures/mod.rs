@@ -9,6 +9,7 @@
 mod clid;
 mod etes;
 mod geometry;
+mod layers;
 mod manifold;
 mod map;
 mod models;
@@ -23,6 +24,7 @@ mod smoothness;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod words;
 
 use repscope_core::Results;
@@ -57,7 +59,7 @@ const SEEDED: [&str; 4] = [
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 12] = [
+const ANALYSES: [(&str, Analysis); 13] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -70,6 +72,7 @@ const ANALYSES: [(&str, Analysis); 12] = [
     ("perturb", perturb::figures),
     ("etes", etes::figures),
     ("map", map::figures),
+    ("layers", layers::figures),
 ];
 
 /// The figures that belong to a command: of its own analysis, or of all that have results for any other command
@@ -77,7 +80,23 @@ const ANALYSES: [(&str, Analysis); 12] = [
 pub fn figures(results: &Results, wanted: &str) -> Vec<NamedFigure> {
     let is_one = ANALYSES.iter().any(|(name, _)| *name == wanted);
     let wanted = ANALYSES.iter().filter(|(name, _)| !is_one || *name == wanted);
-    wanted.flat_map(|(_, figures)| figures(results)).collect()
+    let with_versions = |(name, figures): &(&str, Analysis)| {
+        let mut all = figures(results);
+        if let Some(folder) = crate::csv_files::folder(name).filter(|_| !results.versions.is_empty()) {
+            all.extend(versions::figures(results, folder, name));
+        }
+        // Of one analysis the figure stands in its folder; of several there is one of all.
+        if let Some(folder) = crate::csv_files::folder(name).filter(|_| is_one && !is_of_pairs(name)) {
+            all.extend(layers::of_path(results, &format!("{folder}/{name}_layers")));
+        }
+        all
+    };
+    wanted.flat_map(with_versions).collect()
+}
+
+/// Similarity speaks of two layers at a time.
+fn is_of_pairs(name: &str) -> bool {
+    name == "similarity"
 }
 
 /// What the parts of a box plot are.

@@ -26,6 +26,7 @@ const RAW: &str = "Values grow with the columns of the models and fall with the 
                    calibrated.";
 const CALIBRATED: &str = "0: no more than what one in twenty orders of shuffled rows reaches; 1: the same but for what the \
                           measure does not see.";
+const BY_DEPTH: &str = "Layers stand in the order of their depth.";
 const ORDER: &str = "Models stand in the order of the tree, which joins those that are most alike on average.";
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
@@ -41,14 +42,21 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         return Vec::new();
     }
     let square = |table: &Breakdown, column: &str| Square::of(table, &models, column);
-    let (order, merges) = joined(&square(first, "value"));
+    let (mut order, merges) = joined(&square(first, "value"));
+    // Layers stand in the order of their depth, which shows blocks along the diagonal.
+    let is_layer = |model: &&str| results.layers.iter().any(|layer| layer.model == **model);
+    let are_layers = models.iter().all(|model| is_layer(model));
+    let tree_order = order.clone();
+    if are_layers {
+        order.sort_unstable();
+    }
     let shown: Vec<String> = order.iter().map(|&model| printable(models[model])).collect();
     let panel = |table: &Breakdown, title: &str, column: &str| {
         let map = square(table, column).heatmap(&order, &shown, title);
         map.map(|map| Panel::new(title.to_string(), map))
     };
     let tree = Tree {
-        names: shown.clone(),
+        names: tree_order.iter().map(|&model| printable(models[model])).collect(),
         merges,
         label: format!("1 − {title}, mean of all pairs"),
     };
@@ -73,7 +81,10 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         .iter()
         .filter_map(|(table, title)| panel(table, title, "calibrated"));
     let calibrated: Vec<Panel> = calibrated.collect();
-    let mut all = named("similarity/similarity_matrices", figure(raw, &[RAW, ORDER]));
+    let mut all = named(
+        "similarity/similarity_matrices",
+        figure(raw, &[RAW, if are_layers { BY_DEPTH } else { ORDER }]),
+    );
     all.extend(named(
         "similarity/similarity_calibrated",
         figure(calibrated, &[CALIBRATED]),

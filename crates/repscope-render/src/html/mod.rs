@@ -19,7 +19,7 @@ pub use worst::worst_samples;
 
 use crate::NamedFigure;
 use crate::scores::{grouped, sorted};
-use crate::table::html::numbers;
+use crate::table::html::{numbers, render};
 use crate::table::{Cell, Column, Table};
 use repscope_core::{Analysis, Results, counted};
 use safe::{escape, of_model, prose};
@@ -82,6 +82,11 @@ pub fn report_html(page: &Page) -> String {
     let worst =
         worst::section(&embeddings, &models, page.pictures) + &worst::section(&energies, &models, &BTreeMap::new());
     let differences = differences::section(page.results, &models);
+    let versions = crate::versions::table(page.results, |id| crate::verdict::is_shown(page.results, id));
+    let versions = versions.map_or(String::new(), |table| {
+        let marks = format!("<p class=\"quiet\">▲ {}, ▼ worse</p>\n", escape(&table.emphasis));
+        render(&table, &models) + &marks
+    });
     let mut sections: Vec<Section> = vec![
         (
             "verdict",
@@ -91,6 +96,7 @@ pub fn report_html(page: &Page) -> String {
         ("figures", "Figures", figures),
         ("maps", "Maps", map::section(&embeddings, &models)),
         ("scores", "Scores", summary::section(page.results, &models)),
+        ("versions", crate::versions::TITLE, versions),
         ("differences", "Differences between models", differences),
         ("worst", "Worst samples", worst),
         ("breakdowns", "Breakdowns", breakdowns::section(page.results, &models)),

@@ -164,6 +164,8 @@ fn content(cell: &Cell, column: &Column, models: &Models) -> String {
     };
     let best = match cell.emphasis {
         Emphasis::Best => "<span class=\"unseen\">best: </span>",
+        Emphasis::Better => "<span title=\"better\">▲</span> ",
+        Emphasis::Worse => "<span title=\"worse\">▼</span> ",
         _ => "",
     };
     let small = [&cell.interval, &cell.about].map(|text| match text.as_str() {

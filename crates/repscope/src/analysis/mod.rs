@@ -30,6 +30,7 @@ use crate::options::{Data, Settings};
 use crate::reader::Sources;
 use crate::session::Session;
 use crate::source::Bind;
+use crate::versions::VersionStudies;
 
 pub use repscope_core::Analysis as Kind;
 
@@ -161,6 +162,11 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
     /// Whether its models are alternatives, of which one may be better.
     fn has_rivals(&self) -> bool {
         true
+    }
+
+    /// The studies that it measures of shorter or quantized embeddings; none where it measures the whole ones alone.
+    fn of_version<'a>(&self, own: &'a VersionStudies) -> Option<&'a [Study]> {
+        Some(&own.studies)
     }
 
     /// Where it may keep work that is half done, so that an interrupted evaluation goes on.

@@ -26,7 +26,7 @@ pub struct Rankme {
     #[serde(flatten)]
     pub models: Models,
     /// Embeddings of a second view of the same samples, for LiDAR: NAME=PATH for each model, a folder or pattern with the file
-    /// names of the models, or PATH for one model
+    /// names of the models, or PATH for one model. Repeat a name (for one model, give several paths) for further views
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH")]
     pub views: Vec<Named>,
     /// What encoders are run on.

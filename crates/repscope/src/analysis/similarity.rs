@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{AlikeSpec, Analysis as Kind, Results, Spec, counted, similarity};
+use repscope_core::{AlikeSpec, Analysis as Kind, Results, Spec, Study, counted, similarity};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare};
@@ -12,6 +12,7 @@ use crate::inputs::{Inputs, Role};
 use crate::options::{Data, Groups, Models, SeenOption, Settings, default_options};
 use crate::session::Session;
 use crate::source::bind;
+use crate::versions::VersionStudies;
 
 /// Every two models against each other, calibrated by shuffled rows.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -117,6 +118,10 @@ impl Analysis for Similarity {
     /// Pairs of models are compared with shuffled rows, not with each other.
     fn has_rivals(&self) -> bool {
         false
+    }
+
+    fn of_version<'a>(&self, _own: &'a VersionStudies) -> Option<&'a [Study]> {
+        None
     }
 
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use repscope_core::{Analysis as Kind, Results, Spec, examine_order};
+use repscope_core::{Analysis as Kind, Results, Spec, Study, examine_order};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare, study_metrics};
@@ -13,6 +13,7 @@ use crate::options::{Data, Models, Settings, default_options};
 use crate::reader::Sources;
 use crate::session::Session;
 use crate::source::{Source, bind};
+use crate::versions::VersionStudies;
 
 /// What consecutive rows without episodes mean.
 const ONE_SEQUENCE: &str = "no episodes are given: all rows are taken as one sequence, so a step from one episode to the \
@@ -105,6 +106,10 @@ impl Analysis for Smoothness {
              sequence (`ordered`)"
                 .to_string()
         })
+    }
+
+    fn of_version<'a>(&self, own: &'a VersionStudies) -> Option<&'a [Study]> {
+        Some(own.steps.as_deref().unwrap_or(&own.studies))
     }
 
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {

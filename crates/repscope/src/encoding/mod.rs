@@ -10,14 +10,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use glob::Pattern;
 use repscope_core::Space;
 use repscope_core::run::Driver;
-use repscope_io::{Array, Data, Files, Format, InputPath, Pool, Weights, list_arrays};
+use repscope_io::{Array, Data, Files, Format, InputPath, Pool, Weights, list_arrays, read_array};
 use repscope_models::architectures::recognize;
 use repscope_models::{Encoder, Output, Rows};
 
 use crate::options::{EncoderOptions, Machine};
 use crate::reader::Reader;
+use crate::search::list;
 use crate::session::Session;
 use crate::source::Place;
 
@@ -106,6 +108,33 @@ impl Encoders<'_> {
         }
         let array = stored.only()?;
         array.into_space(name, pool).with_context(|| name.to_string())
+    }
+
+    /// The embeddings of all outputs whose names match, each with its name and the file where it is kept, from one run.
+    pub fn outputs(
+        &self,
+        model: &mut Model,
+        name: &str,
+        seen: &Seen,
+        pool: Pool,
+        wanted: &Pattern,
+    ) -> Result<Vec<(String, InputPath, Space)>> {
+        let stored = self.stored(model, name, seen, None)?;
+        let mut found = Vec::new();
+        for (output, file) in stored.outputs.iter().filter(|(output, _)| wanted.matches(output)) {
+            let path = InputPath::file(file);
+            let space = read_array(&path)?.into_space(&format!("{name}/{output}"), pool);
+            found.push((
+                output.clone(),
+                path,
+                space.with_context(|| format!("the output {output} of {name}"))?,
+            ));
+        }
+        if found.is_empty() {
+            let known = list(stored.outputs.iter().map(|(output, _)| output.as_str()));
+            bail!("no output of `{name}` is called like `{wanted}`; it has {known}");
+        }
+        Ok(found)
     }
 }
 

@@ -27,6 +27,8 @@ pub fn of_analysis(results: &Results, analysis: Analysis) -> Option<Results> {
         part.breakdowns.extend(shapes.cloned());
     }
     part.warnings.clear();
+    // One figure draws the layers in all analyses.
+    part.layers.retain(|_| analysis.is_of_pairs());
     Some(part)
 }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use repscope_core::{Analysis as Kind, Results, Study, compare, draw_maps, keep_best};
+use repscope_core::{Analysis as Kind, Results, Study, compare, compare_versions, draw_maps, keep_best};
 use repscope_io::{ResultsDocument, write_whole};
 
 use super::folder::{self, Found};
@@ -49,9 +49,11 @@ fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<R
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
     results.findings.clone_from(&planned.sources.findings);
+    results.layers.clone_from(&planned.sources.layers);
     if planned.request.has_rivals() {
         compare(&mut results, &planned.spec, &session.driver());
         results.withhold_wins();
+        compare_versions(&mut results, &planned.spec, &session.driver());
     }
     if results.models().len() > MOST_PAIRED {
         keep_best(&mut results, None);

@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anyhow::{Result, anyhow};
 use repscope_core::run::Progress;
-use repscope_core::{Results, Spec, evaluate, pool};
+use repscope_core::{Results, Spec, Study, evaluate, pool};
 
 use super::plan::{Planned, in_order};
+use crate::analysis::Origin;
 use crate::inputs::Inputs;
 use crate::session::{Cancelled, Listener, Session};
 
@@ -65,9 +66,14 @@ impl Group {
             1 => None,
             _ => guarded(|| Ok(evaluate(&inputs.studies, &metrics, &self.spec, &session.driver())?)).ok(),
         };
+        // The same of each version, in their order.
+        let of_versions: Option<Vec<Results>> = joint.as_ref().and_then(|_| {
+            let of = |studies: &[Study]| Ok(evaluate(studies, &metrics, &self.spec, &session.driver())?);
+            guarded(|| inputs.versions.iter().map(|own| of(&own.studies)).collect()).ok()
+        });
         let finish = |planned: Planned| {
             let results = guarded(|| match &joint {
-                Some(joint) => complete(&planned, joint.clone(), inputs, session),
+                Some(joint) => complete(&planned, joint.clone(), of_versions.as_deref(), inputs, session),
                 // Alone, or because together one of them failed: now it fails alone.
                 None => alone(&planned, inputs, session),
             });
@@ -80,30 +86,60 @@ impl Group {
 /// An analysis by itself.
 pub fn alone(planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
     let results = planned.request.compute(planned, inputs, session)?;
-    complete(planned, results, inputs, session)
+    complete(planned, results, None, inputs, session)
 }
 
-/// The part of an analysis in joint results, and what it computes by itself.
-fn complete(planned: &Planned, mut results: Results, inputs: &Inputs, session: &Session) -> Result<Results> {
+/// An analysis in joint results of the whole embeddings and of their versions, and what it computes by itself.
+fn complete(
+    planned: &Planned,
+    results: Results,
+    of_versions: Option<&[Results]>,
+    inputs: &Inputs,
+    session: &Session,
+) -> Result<Results> {
+    let mut part = part(planned, results, &inputs.studies, inputs, session)?;
+    planned.request.complete(&mut part, planned, inputs)?;
+    if planned.request.declared().data == Origin::Study {
+        for (i, own) in inputs.versions.iter().enumerate() {
+            let Some(studies) = planned.request.of_version(own) else {
+                part.warnings
+                    .push(format!("{} measures whole embeddings alone", planned.kind().name()));
+                break;
+            };
+            let found = match of_versions.and_then(|all| all.get(i)) {
+                Some(joint) => joint.clone(),
+                None => evaluate(studies, &planned.shared(), &planned.spec, &session.driver())?,
+            };
+            let found = self::part(planned, found, studies, inputs, session)?;
+            part.versions.push(own.results(found));
+        }
+    }
+    Ok(part)
+}
+
+/// The part of an analysis in joint results of some studies, and what it computes by itself.
+fn part(
+    planned: &Planned,
+    mut results: Results,
+    studies: &[Study],
+    inputs: &Inputs,
+    session: &Session,
+) -> Result<Results> {
     let own = planned.alone();
     if !own.is_empty() {
-        let others = evaluate(&inputs.studies, &own, &planned.spec, &session.driver())?;
+        let others = evaluate(studies, &own, &planned.spec, &session.driver())?;
         // Another analysis may have computed one of them with options of its own.
         let is_own = |name: &str| others.scores.iter().any(|score| score.metric == name);
         results.scores.retain(|score| !is_own(&score.metric));
         results.absorb(others);
     }
     let declared = planned.request.declared();
-    let mut part = match declared.data {
-        crate::analysis::Origin::Study => {
-            let mut picked = results.pick(&planned.metrics, declared.classes);
-            pool(&mut picked, &inputs.recipes, planned.spec.level);
-            picked
-        }
-        _ => results,
-    };
-    planned.request.complete(&mut part, planned, inputs)?;
-    Ok(part)
+    if declared.data == Origin::Own {
+        return Ok(results);
+    }
+    let mut picked = results.pick(&planned.metrics, declared.classes);
+    pool(&mut picked, &inputs.recipes, planned.spec.level);
+    Ok(picked)
 }
 
 /// A panic is an error of the analysis in which it happened.

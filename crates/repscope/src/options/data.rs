@@ -5,7 +5,8 @@ use clap::Args;
 use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
-use super::{EncoderOptions, default_options, words};
+use super::{EncoderOptions, LayerOptions, VersionOptions, default_options, words};
+use crate::depth;
 use crate::encoding::is_encoder;
 use crate::models;
 use crate::source::{IdSource, Named, Source, bind};
@@ -33,7 +34,7 @@ pub struct Data {
     /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub labels: Option<Source>,
-    /// Embeddings of a second view of the same samples, for alignment
+    /// Embeddings of a second view of the same samples, for alignment; repeat a name for further views, for LiDAR
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub views: Vec<Named>,
     /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
@@ -53,9 +54,17 @@ pub struct Data {
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
-    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views, NAME.view3 …)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Data")]
     pub ids: Vec<IdSource>,
+    /// Which models are layers of one.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub depth: LayerOptions,
+    /// What else is measured of the embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub versions: VersionOptions,
     /// How encoders are run.
     #[command(flatten)]
     #[serde(flatten)]
@@ -84,9 +93,17 @@ pub struct Models {
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
-    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views, NAME.view3 …)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
     pub ids: Vec<IdSource>,
+    /// Which models are layers of one.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub depth: LayerOptions,
+    /// What else is measured of the embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub versions: VersionOptions,
     /// How encoders are run.
     #[command(flatten)]
     #[serde(flatten)]
@@ -125,7 +142,12 @@ impl Data {
 
     /// The models, and the training runs of recipes.
     pub(crate) fn named_models(&self) -> anyhow::Result<Vec<models::Model>> {
-        models::parse(&self.models, &self.replicates, self.next_states.is_some(), self.shards)
+        let mut models = models::parse(&self.models, &self.replicates, self.next_states.is_some(), self.shards)?;
+        if self.next_states.is_none() && !self.shards {
+            models = depth::with_layers(models, &self.ids)?;
+        }
+        depth::name_layers(&mut models, &self.depth.layers)?;
+        Ok(models)
     }
 
     /// Whether a model is an encoder. A path that cannot be classified is an error of the reader.
@@ -145,6 +167,8 @@ impl Models {
             shards: self.shards,
             pool: self.pool,
             ids: self.ids.clone(),
+            depth: self.depth.clone(),
+            versions: self.versions.clone(),
             encoder: self.encoder.clone(),
             ..Data::default()
         }

@@ -9,6 +9,7 @@ mod encoders;
 pub mod layers;
 mod outputs;
 mod settings;
+mod versions;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
@@ -20,6 +21,7 @@ pub use data::{Data, Groups, Models, SeenOption};
 pub use encoders::{EncoderOptions, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
 pub use outputs::{FigureFormat, FigureOptions, FormatChoice, Outputs, formats};
 pub use settings::{MOST_ROWS, MOST_SPLITS, Machine, Settings};
+pub use versions::{LayerOptions, VersionOptions};
 
 /// The values that options have where nobody says otherwise: those of the command line.
 pub(crate) fn defaults<T: Args>() -> T {

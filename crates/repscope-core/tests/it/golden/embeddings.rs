@@ -98,6 +98,11 @@ fn study(case: &Case) -> Study {
     Study {
         noise: noise(case, &latent).map(Arc::new),
         view: case.has("view").then(|| Arc::new(case.space("view"))),
+        more_views: (3..)
+            .map(|i| format!("view{i}"))
+            .take_while(|name| case.has(name))
+            .map(|name| Arc::new(case.space(&name)))
+            .collect(),
         input: has_input.then(|| Arc::new(case.space("input"))),
         labels: case.has("labels").then(|| Arc::new(case.labels("labels"))),
         pairs: has_input.then(|| Arc::new(Pairs::consecutive(latent.rows(), episodes.as_ref()))),

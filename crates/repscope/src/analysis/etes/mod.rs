@@ -288,6 +288,7 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
         .warnings
         .extend(findings.iter().map(|finding| finding.text.clone()));
     let sources = Sources {
+        layers: Vec::new(),
         findings,
         records: reader.records,
         warnings: reader.warnings,

@@ -401,6 +401,7 @@ fn from_predictions(predictions: &Predictions, options: &Perturb) -> Result<Scor
         data,
         suffix,
         sources: Sources {
+            layers: Vec::new(),
             findings: Vec::new(),
             records: reader.records,
             warnings: reader.warnings,
@@ -590,6 +591,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         data,
         suffix: suffix.to_string(),
         sources: Sources {
+            layers: Vec::new(),
             findings: Vec::new(),
             records: [
                 InputRecord {

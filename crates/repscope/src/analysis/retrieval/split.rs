@@ -64,6 +64,7 @@ pub(super) fn read(options: &Retrieval, session: &Session) -> Result<(Vec<Asked>
         }
     }
     let sources = Sources {
+        layers: Vec::new(),
         findings: prototypes::unprojected(options).into_iter().collect(),
         options: roles(options, &retrievals[0]),
         records: reader.records,

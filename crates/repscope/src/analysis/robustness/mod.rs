@@ -20,6 +20,7 @@ use crate::reader::{Reader, Sources};
 use crate::search::list;
 use crate::session::Session;
 use crate::source::{Named, Place, Source, bind};
+use crate::versions::VersionStudies;
 use noise::{Coder, Meeting};
 
 const KINDS: &str = "gaussian uniform salt-and-pepper blur brightness contrast occlusion";
@@ -143,6 +144,10 @@ impl Analysis for Robustness {
         sources.options.extend(meeting.asked(self));
         sources.warnings.extend(meeting.said(self));
         Ok(Extra::Nothing)
+    }
+
+    fn of_version<'a>(&self, _own: &'a VersionStudies) -> Option<&'a [Study]> {
+        None
     }
 
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
