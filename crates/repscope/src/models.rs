@@ -172,9 +172,14 @@ fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
 
 /// The second view of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
 pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+    pair_beside("views", "second view", given, models)
+}
+
+/// What stands beside the embeddings of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
+pub fn pair_beside(option: &str, what: &str, given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let mut views = Vec::new();
     for given in given {
-        views.extend(expand("views", given, false)?);
+        views.extend(expand(option, given, false)?);
     }
     if let ([view], [_]) = (&views[..], models)
         && view.origin == Origin::Stem
@@ -187,7 +192,7 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let typed = || views.iter().filter(|view| view.origin == Origin::Typed);
     if let Some(view) = typed().find(|view| !models.iter().any(|model| is_of(view, model))) {
         bail!(
-            "`views` = {0}={1}: no model is called `{0}`; the models are called {2}",
+            "`{option}` = {0}={1}: no model is called `{0}`; the models are called {2}",
             view.name,
             view.place,
             list(models.iter().map(|model| model.name.as_str()))
@@ -203,12 +208,12 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
         match found[..] {
             [view] => Ok(view.place.clone()),
             [] => bail!(
-                "model `{0}` has no second view, the views are {1}; add `views` = {0}=PATH",
+                "model `{0}` has no {what}, there are {1}; add `{option}` = {0}=PATH",
                 model.name,
                 list(views.iter().map(|view| view.name.as_str()))
             ),
             [one, other, ..] => bail!(
-                "{} and {} could both be the second view of model `{}`; say which with `views` = {2}=PATH",
+                "{0} and {1} could both be the {what} of model `{2}`; say which with `{option}` = {2}=PATH",
                 one.place,
                 other.place,
                 model.name

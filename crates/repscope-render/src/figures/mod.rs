@@ -14,6 +14,7 @@ mod map;
 mod models;
 mod neighborhood;
 mod perturb;
+mod probe;
 mod rankme;
 mod retrieval;
 mod robustness;
@@ -47,17 +48,18 @@ impl NamedFigure {
 }
 
 /// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
-const SEEDED: [&str; 4] = [
+const SEEDED: [&str; 5] = [
     "geometry_analysis/",
     "robustness_analysis/",
     "perturbation_analysis/",
     "similarity/",
+    "probe/",
 ];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 12] = [
+const ANALYSES: [(&str, Analysis); 13] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -66,6 +68,7 @@ const ANALYSES: [(&str, Analysis); 12] = [
     ("rankme", rankme::figures),
     ("clid", clid::figures),
     ("similarity", similarity::figures),
+    ("probe", probe::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
     ("etes", etes::figures),
