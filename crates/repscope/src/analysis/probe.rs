@@ -120,7 +120,7 @@ impl Analysis for Probe {
 
     fn spec(&self, data: &Data) -> Result<Spec> {
         if data.labels.is_none() && data.targets.is_none() && self.label_sets.is_empty() {
-            bail!("a probe reads something out: give `labels`, or continuous `targets`, one line per row");
+            bail!("a probe reads something out: give `labels` PATH, or continuous `targets` PATH, one line per row");
         }
         let Probe { folds, bins, draws, .. } = *self;
         if !(3..=1000).contains(&folds) {

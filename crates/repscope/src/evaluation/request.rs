@@ -320,7 +320,7 @@ impl Evaluate {
         }
         let has_any = self.data.labels.is_some() || self.data.targets.is_some();
         if declared.kind == Kind::Probe && !has_any && !self.says(Kind::Probe, "label_sets") {
-            return Some("it needs what is to be read out (`labels`, or continuous `targets`)".to_string());
+            return Some("it needs what is to be read out: `labels` PATH, or continuous `targets` PATH".to_string());
         }
         if declared.kind == Kind::Robustness && !self.data.has_encoders() {
             return Some("it needs a model that is an encoder, such as `model` model.onnx".to_string());

@@ -203,24 +203,28 @@ impl Shared<'_> {
             .get_or_insert_with(|| correlations(&rows, &sums, driver))
             .as_ref();
         let penalties = spec.softmax_penalties();
-        let linear = |codes: &[u32]| {
+        let linear = |rows: &Rows, sums: &[Sums], folds: &Folds, codes: &[u32]| {
             let problem = Problem {
-                rows: &rows,
-                sums: &sums,
+                rows,
+                sums,
                 codes,
                 classes: labels.classes(),
             };
-            softmax(&problem, &folds, correlations, &penalties, driver)
+            softmax(&problem, folds, correlations, &penalties, driver)
         };
         let codes = labels.codes();
-        let shuffled = self.shuffled(codes);
-        let found = linear(codes);
-        let control = linear(&shuffled).elected;
+        let found = linear(&rows, &sums, &folds, codes);
+        // Folds of their own: where they do not hold the classes evenly, what is frequent elsewhere is rare in each of them.
+        let shuffled = Labels::from_codes(self.shuffled(codes), labels.classes());
+        let other_folds = self.folds(Some(&shuffled));
+        let other_rows = rows.in_folds(&other_folds);
+        let other_sums = Sums::of(&other_rows, driver);
+        let control = linear(&other_rows, &other_sums, &other_folds, shuffled.codes()).elected;
         let own: Vec<u32> = tested.iter().map(|&row| codes[row as usize]).collect();
         let is_right = |elected: &[u32]| -> Vec<bool> {
             let pairs = tested.iter().zip(elected);
             pairs
-                .map(|(&row, elected)| shuffled[row as usize] == *elected)
+                .map(|(&row, elected)| shuffled.codes()[row as usize] == *elected)
                 .collect()
         };
         let mut counts = vec![0usize; labels.classes()];
@@ -228,7 +232,7 @@ impl Shared<'_> {
         Ok(OfLabels {
             majority: counts.iter().copied().max().unwrap_or(0) as f64 / own.len() as f64,
             control: is_right(&control),
-            neighbors: self.of_neighbors(labels, &shuffled, &folds, tested)?,
+            neighbors: self.of_neighbors([(labels, &folds), (&shuffled, &other_folds)], tested)?,
             few: self.of_few(labels, &rows),
             unknown: unknown(codes, labels.classes(), &folds),
             linear: found,
@@ -243,14 +247,9 @@ impl Shared<'_> {
         shuffle.order(0).iter().map(|&row| codes[row as usize]).collect()
     }
 
-    fn of_neighbors(
-        &self,
-        labels: &Labels,
-        shuffled: &[u32],
-        folds: &Folds,
-        tested: &[u32],
-    ) -> Result<Vec<OfNeighbors>> {
-        let (spec, rows) = (&self.spec.probe, labels.rows());
+    /// Votes about labels, and about shuffled ones, with the folds of each.
+    fn of_neighbors(&self, [own, other]: [(&Labels, &Folds); 2], tested: &[u32]) -> Result<Vec<OfNeighbors>> {
+        let (spec, rows, folds) = (&self.spec.probe, own.0.rows(), own.1);
         let largest = (0..folds.count as u32).map(|fold| folds.of.iter().filter(|own| **own == fold).count());
         let training = rows - largest.max().unwrap_or(0);
         let ks: Vec<usize> = spec.k.iter().copied().filter(|k| *k <= training).collect();
@@ -273,20 +272,17 @@ impl Shared<'_> {
         };
         let neighbors = sweep(&prepared, anchors, &ask, self.driver).neighbors;
         let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
-        let other = Labels::from_codes(shuffled.to_vec(), labels.classes());
         let mut found = Vec::new();
         for k in ks {
-            let of = |labels: &Labels| elected(&space, labels, &neighbors, folds, tested, k);
-            let right = |elected: &[u32]| -> Vec<bool> {
-                let pairs = tested.iter().zip(elected);
-                pairs
-                    .map(|(&row, elected)| shuffled[row as usize] == *elected)
-                    .collect()
-            };
+            let of = |(labels, folds): (&Labels, &Folds)| elected(&space, labels, &neighbors, folds, tested, k);
+            let votes = of(other)?;
+            let pairs = tested.iter().zip(&votes);
             found.push(OfNeighbors {
                 k,
-                control: right(&of(&other)?),
-                elected: of(labels)?,
+                control: pairs
+                    .map(|(&row, vote)| other.0.codes()[row as usize] == *vote)
+                    .collect(),
+                elected: of(own)?,
             });
         }
         Ok(found)
@@ -416,6 +412,7 @@ fn elected(
             roles: &roles,
             k,
         };
+        // Queries are the tested rows, whether they are all or some.
         for (place, class) in vote.elected(neighbors, Anchors::Some(tested))? {
             found[place] = class;
         }

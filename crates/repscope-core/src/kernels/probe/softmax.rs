@@ -549,8 +549,7 @@ pub(super) fn softmax(
         let mut risen = vec![0; folds.tested.len()];
         for &penalty in penalties {
             let guess = guess(mean_rows, penalty);
-            fits.iter_mut()
-                .for_each(|fit| fit.penalty = penalty * problem.doubled());
+            fits.iter_mut().for_each(|fit| fit.penalty = penalty);
             problem.minimize(&mut fits, &vec![&guess; pairs.len()], TO_CHOOSE, driver);
             let losses = problem.predict(&fits, |fit, fold| fit.left.holds(fold), driver);
             let loss = |fit: usize, fold: u32| {
