@@ -9,7 +9,8 @@ What can be asked for; files that are there already stay.
                    code2-N.npy (its first two columns: a poor embedding), code-offset-N.npy (the code + 1000: the same
                    neighbours up to f32 rounding), labels-N.npy (int64 classes); a prefix of the set
     views:N        view-a-N.npy and view-b-N.npy (N×512 f32), two noisy views of the same made-up rows, as two encoders of
-                   one sample give them; view-labels-N.npy, 20 classes of unequal size
+                   one sample give them; view-labels-N.npy, 20 classes of unequal size;
+                   view-targets-N.npy, the first four columns of the second view
     gaussian:N     gaussian-N.npy, N×2048 f32
     large:N        large-N.npy, N×256 f32, of 1000 overlapping clusters
     perturbations  histograms.npy, 500 grey images of 224×224, and predictions/, two heads for 16 sets of 111412 samples
@@ -103,7 +104,7 @@ def build_large(out, rows):
 
 def build_views(out, rows):
     """Rows around the centre of their class, seen twice with independent noise."""
-    names = [out / f"{name}-{rows}.npy" for name in ("view-a", "view-b", "view-labels")]
+    names = [out / f"{name}-{rows}.npy" for name in ("view-a", "view-b", "view-labels", "view-targets")]
     if all(name.exists() for name in names):
         return
     rng = np.random.default_rng(30)
@@ -114,6 +115,7 @@ def build_views(out, rows):
     for name in names[:2]:
         np.save(name, samples + rng.standard_normal(samples.shape, dtype=np.float32))
     np.save(names[2], labels)
+    np.save(names[3], np.ascontiguousarray(np.load(names[1])[:, :4]))
 
 
 def small_network(torch):

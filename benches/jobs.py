@@ -130,7 +130,7 @@ def all_jobs(args, scratch):
     make = Makers(args)
     rows = 10000 if args.quick else 60000
     jobs = [*neighbours(make, rows), *trust_and_continuity(make, args), two_nn(make, rows), *silhouettes(make, rows),
-            uniformity(make, rows), label_precision(make, 10000 if args.quick else 30000), *kmeans(make, rows),
+            *probes(make, rows), uniformity(make, rows), label_precision(make, 10000 if args.quick else 30000), *kmeans(make, rows),
             *spectra(make, rows)]
     if not args.quick:
         jobs += [everything(make, scratch), large(make), recall(make, scratch), masks(make), predictions(make, scratch)]
@@ -211,6 +211,17 @@ def silhouettes(make, rows):
         yield Job(name, [f"rows:{rows}"], [make.metric("silhouette", "--model", f"z={path}", "--labels", labels),
                                            make.peer("silhouette", "sklearn", path, labels, name="scikit-learn")],
                   without_targets([Comparison(name, "repscope", ("scikit-learn",), (">=", target))], rows))
+
+
+def probes(make, rows):
+    """Ours are nested cross-validations; that of labels also has shuffled labels, votes of neighbors and probes of few rows."""
+    path = make.file("view-a", rows)
+    for option, kind, what in (("targets", "ridge", "RidgeCV, 13 penalties, 5 folds"),
+                               ("labels", "logistic", "LogisticRegressionCV, 9 penalties, not nested")):
+        known, name = make.file(f"view-{option}", rows), f"probe of {option}, {rows} x 512"
+        peer = make.peer("probe", kind, path, known, name=f"scikit-learn {what}")
+        yield Job(name, [f"views:{rows}"], [make.metric("probe", "--model", f"z={path}", f"--{option}", known), peer],
+                  without_targets([Comparison(name, "repscope", (peer.name,), (">=", 5))], rows), tolerance=1e-3)
 
 
 def uniformity(make, rows):

@@ -8,6 +8,8 @@
     python benches/peers.py trust+cont sklearn STATES CODES --k 10
     python benches/peers.py two_nn skdim FILE               also dadapy
     python benches/peers.py silhouette sklearn FILE LABELS
+    python benches/peers.py probe ridge FILE TARGETS         RidgeCV of 13 penalties in 5 outer folds
+    python benches/peers.py probe logistic FILE LABELS       LogisticRegressionCV of 9 penalties, 5 folds, no outer folds
     python benches/peers.py uniformity numpy FILE
     python benches/peers.py kmeans sklearn FILE             10 clusters, 10 restarts
     python benches/peers.py spectrum numpy FILE             covariance and its eigenvalues
@@ -135,6 +137,28 @@ def silhouette():
     rows, labels = load(args.files[0]), load(args.files[1])
     value, seconds = timed(lambda: silhouette_score(rows, labels))
     return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"silhouette": float(value)}}
+
+
+def probe():
+    """RidgeCV chooses by leaving out single rows; it is fitted once for each outer fold. LogisticRegressionCV is run once, without outer
+    folds, which is a fraction of what repscope does."""
+    from sklearn.linear_model import LogisticRegressionCV, RidgeCV
+    from sklearn.metrics import r2_score
+    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    rows, known = load(args.files[0]).astype(np.float64), load(args.files[1])
+    if args.peer == "ridge":
+        model = make_pipeline(StandardScaler(), RidgeCV(alphas=10.0 ** np.arange(-4, 9)))
+        folds = KFold(5, shuffle=True, random_state=0)
+        found, seconds = timed(lambda: cross_val_predict(model, rows, known, cv=folds))
+        answer = {"probe.linear.r2": float(r2_score(known, found))}
+    else:
+        model = LogisticRegressionCV(Cs=10.0 ** np.arange(-5, 4), cv=5, scoring="neg_log_loss", max_iter=1000)
+        rows = StandardScaler().fit_transform(rows)
+        _, seconds = timed(lambda: model.fit(rows, known))
+        answer = {}
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": answer}
 
 
 def uniformity():
@@ -287,7 +311,7 @@ def gemm():
 
 def main():
     cases = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "two_nn": two_nn, "silhouette": silhouette,
-             "uniformity": uniformity, "kmeans": kmeans, "spectrum": spectrum, "retrieval": retrieval, "encode": encode,
+             "probe": probe, "uniformity": uniformity, "kmeans": kmeans, "spectrum": spectrum, "retrieval": retrieval, "encode": encode,
              "masks": masks, "python": python, "gemm": gemm}
     if args.case not in cases:
         sys.exit(f"there is no case `{args.case}`; there are {', '.join(cases)}")

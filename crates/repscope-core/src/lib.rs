@@ -13,7 +13,7 @@
 //!   two); `tiles` visits every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`; `moments`, `spectrum` and
 //!   `singular` give eigenvalues and singular values, `clusters` k-means, `contingency` tables of two labelings, `learnability`
 //!   and `knn_vote` how well neighbors predict clusters, `coding_rates` the volume of classes, `views` the distances of given
-//!   pairs, `pca_plane` and `tsne` maps, `influence` what each row adds to a score through the others. For retrievals,
+//!   pairs, `probe` what can be read out, `pca_plane` and `tsne` maps, `influence` what each row adds to a score through the others. For retrievals,
 //!   `similarity` and `microkernel` compare two spaces and `rankings` orders their rows, run by [`retrieve`]. For signals and
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
@@ -79,7 +79,7 @@ pub use collapse::{Collapse, Directions};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Precision, Retrieval, Space, Split, Study, System, Values, Version,
+    PerturbedSet, Precision, Retrieval, Space, Split, Study, System, Targets, Values, Version, part_of_identity,
 };
 pub use error::{Error, Result, counted};
 pub use etes::etes;
@@ -102,7 +102,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
-    Spec, UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, ProbeSpec, RankSpec, SearchInterval,
+    Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, compare_versions, keep_best, pool, test_equivalence};

@@ -22,6 +22,7 @@ use crate::kernels::influence;
 use crate::kernels::learnability::Learnability;
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::prepared::{Preparation, Prepared, unit_factors};
+use crate::kernels::probe::Probe;
 use crate::kernels::ranks::Ranks;
 use crate::kernels::singular::Singular;
 use crate::kernels::spectrum::{ByRow, Spectrum};
@@ -101,6 +102,8 @@ pub(crate) enum Need {
     CodingRates,
     /// Distances between the embeddings of both views of each sample, and the second view's kernel sums.
     Views,
+    /// What probes say of rows that they were not trained on.
+    Probe,
 }
 
 /// Distances of consecutive rows.
@@ -146,6 +149,7 @@ struct Passes {
     learnability: Option<Learnability>,
     coding_rates: Option<CodingRates>,
     views: Option<Views>,
+    probe: Option<Probe>,
     /// The squared distance of each row from the mean, where the rows are elsewhere.
     deviations: Option<Vec<f64>>,
     /// Why some rows that are elsewhere have no direction.
@@ -220,6 +224,10 @@ impl<'a> Shared<'a> {
 
     pub(crate) fn views(&self) -> Result<&Views> {
         declared(self.passes.views.as_ref(), "views")
+    }
+
+    pub(crate) fn probe(&self) -> Result<&Probe> {
+        declared(self.passes.probe.as_ref(), "probes")
     }
 
     /// Whether all embeddings have a direction.
@@ -337,6 +345,9 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             let view = declared(shared.study.view.as_deref(), "views")?;
             let found = Views::new(&shared.study.embeddings, view, spec, shared.anchors(), driver)?;
             shared.passes.views = Some(found);
+        }
+        if needs.contains(&Need::Probe) {
+            shared.passes.probe = Some(Probe::new(shared.study, spec, driver)?);
         }
         sweep_embeddings(shared, needs, driver)?;
     }

@@ -180,6 +180,26 @@ impl Analysis {
                 headlines: &["cka(kernel=linear)", "mutual_knn@K", "rsa"],
                 table: &["cka(kernel=linear)", "mutual_knn@K", "rsa", "svcca", "procrustes"],
             },
+            Analysis::Probe => &Question {
+                title: "Probes",
+                text: "What can be read out of the embeddings by simple predictors?",
+                why: "A linear map that finds a quantity in embeddings of rows that it was not trained on shows that the embeddings hold \
+                      this quantity in a form that is easy to use. The same map of shuffled labels shows how much of that the probe \
+                      itself could learn by heart.",
+                quality: None,
+                best: &[
+                    "lets a linear map tell the labels best",
+                    "lets a linear map tell the targets best",
+                ],
+                headlines: &["probe.linear.accuracy", "probe.linear.r2"],
+                table: &[
+                    "probe.linear.accuracy",
+                    "probe.linear.selectivity",
+                    "probe.knn.accuracy@K",
+                    "probe.linear.r2",
+                    "probe.linear.r2(target=NAME)",
+                ],
+            },
             Analysis::Perturb => &Question {
                 title: "Perturbation",
                 text: "How much worse does a classifier do where parts of its images are masked?",

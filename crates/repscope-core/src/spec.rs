@@ -236,6 +236,91 @@ impl AlikeSpec {
     }
 }
 
+/// The steps of probes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProbeSpec {
+    /// Folds that take turns in testing.
+    pub folds: usize,
+    /// Penalties of linear probes to choose from; none for the usual ones.
+    pub penalties: Vec<f64>,
+    /// Neighbors that vote.
+    pub k: Vec<usize>,
+    /// How the distances of neighbors are taken.
+    pub distance: Distance,
+    /// Bins of the calibration error.
+    pub bins: usize,
+    /// Rows of each class that probes of few rows are trained on.
+    pub shots: Vec<usize>,
+    /// Random draws of these rows.
+    pub draws: usize,
+}
+
+impl Default for ProbeSpec {
+    fn default() -> Self {
+        ProbeSpec {
+            folds: 5,
+            penalties: Vec::new(),
+            k: vec![5],
+            distance: Distance::Euclidean,
+            bins: 15,
+            shots: vec![1, 5, 10, 20, 50, 100],
+            draws: 5,
+        }
+    }
+}
+
+impl ProbeSpec {
+    /// Penalties of ridge regression, the largest first.
+    pub(crate) fn ridge_penalties(&self) -> Vec<f64> {
+        self.penalties_or(-4..=8)
+    }
+
+    /// Penalties of logistic regression, the largest first.
+    pub(crate) fn softmax_penalties(&self) -> Vec<f64> {
+        self.penalties_or(-3..=5)
+    }
+
+    fn penalties_or(&self, powers: std::ops::RangeInclusive<i32>) -> Vec<f64> {
+        let mut all = self.penalties.clone();
+        if all.is_empty() {
+            all = powers.map(|power| 10f64.powi(power)).collect();
+        }
+        all.sort_by(|a, b| b.total_cmp(a));
+        all.dedup();
+        all
+    }
+
+    fn check(&self) -> Result<()> {
+        let ProbeSpec {
+            folds, k, bins, draws, ..
+        } = self;
+        refuse_if(!(3..=1000).contains(folds), || {
+            format!(
+                "{folds} folds: at least 3 are needed, one to test and two to choose the penalty by, and at most 1000 (5 is usual)"
+            )
+        })?;
+        let wrong = self.penalties.iter().find(|own| !(**own > 0.0 && own.is_finite()));
+        refuse_if(wrong.is_some(), || {
+            format!(
+                "a penalty of {} is not above 0 and finite (0.01 to 10000 are usual)",
+                wrong.copied().unwrap_or_default()
+            )
+        })?;
+        refuse_if(k.contains(&0), || {
+            "0 neighbors cannot vote; k must be at least 1 (5 is usual)".to_string()
+        })?;
+        refuse_if(self.shots.contains(&0), || {
+            "a probe cannot learn from 0 rows of each class; give at least 1 (1 5 10 is usual)".to_string()
+        })?;
+        refuse_if(*bins == 0 || *draws == 0, || {
+            format!(
+                "{bins} bins of the calibration error and {draws} draws of few rows: at least one of each is needed"
+            )
+        })
+    }
+}
+
 /// The constants of ETES.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -343,6 +428,8 @@ pub struct Spec {
     pub etes: EtesSpec,
     /// The steps of the similarity of models.
     pub alike: AlikeSpec,
+    /// The steps of probes.
+    pub probe: ProbeSpec,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -372,6 +459,7 @@ impl Default for Spec {
             mcr2: Mcr2Spec::default(),
             etes: EtesSpec::default(),
             alike: AlikeSpec::default(),
+            probe: ProbeSpec::default(),
             memory: None,
         }
     }
@@ -401,6 +489,7 @@ impl Spec {
         })?;
         self.rank.check()?;
         self.alike.check()?;
+        self.probe.check()?;
         self.etes.check()
     }
 }

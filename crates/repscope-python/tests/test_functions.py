@@ -30,6 +30,7 @@ def arguments(metric, digits):
         "embeddings": digits.pca,
         "labels": digits.labels,
         "labels_if_any": digits.labels,
+        "values_if_any": digits.states[:, 18:20].astype("f8"),
         "view": view,
     }
     return [known[what] for what in metric["takes"]]
@@ -51,12 +52,15 @@ def test_a_function_gives_what_the_command_gives(metric, digits, tmp_path):
     given = arguments(metric, digits)
     if "view" in metric["takes"]:
         np.save(tmp_path / "view.npy", given[-1])
+    if "values_if_any" in metric["takes"]:
+        np.save(tmp_path / "targets.npy", given[-1])
     np.save(tmp_path / "model.npy", digits.pca)
     words = [metric["command"], "--model", "model.npy", "--output-dir", "out", "--no-figures", "--json", "--quiet"]
     takes = metric["takes"]
     words += ["--states", "states.npy"] * ("states" in takes)
     words += ["--labels", "labels.npy"] * any(what.startswith("labels") for what in takes)
     words += ["--views", "view.npy"] * ("view" in takes)
+    words += ["--targets", "targets.npy"] * ("values_if_any" in takes)
     words += ["--k", "10"] * (metric["id"] in _functions.DEFAULTS)
     ran = subprocess.run(
         [sys.executable, "-m", "repscope", *words], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -7,9 +7,10 @@ use crate::table::{Cell, Column, Kind, Row, Table, csv};
 use repscope_core::{Breakdown, Results};
 
 /// Columns that count; CSV writes them as integers.
-const COUNTS: [&str; 15] = [
+const COUNTS: [&str; 16] = [
     "clusters",
     "count",
+    "draws",
     "gained",
     "hits",
     "lone",

@@ -26,7 +26,7 @@ type Column = (&'static str, &'static Output);
 type Field<T> = (&'static str, fn(&T) -> String);
 
 /// The analyses that have files, by command, and their folders.
-const ANALYSES: [(&str, &str, Analysis); 12] = [
+const ANALYSES: [(&str, &str, Analysis); 13] = [
     ("smoothness", "smoothness_analysis", smoothness),
     ("robustness", "robustness_analysis", robustness),
     ("neighborhood", "neighborhood_preservation", neighborhood),
@@ -35,6 +35,7 @@ const ANALYSES: [(&str, &str, Analysis); 12] = [
     ("rankme", "rankme", rankme),
     ("clid", "clid", clid),
     ("similarity", "similarity", similarity),
+    ("probe", "probe", probe),
     ("retrieval", "retrieval", retrieval),
     ("perturb", "perturbation_analysis", perturb),
     ("etes", "etes_analysis", etes),
@@ -546,6 +547,43 @@ fn similarity(results: &Results) -> Vec<(&'static str, String)> {
         owner.analysis.is_of_pairs().then(|| vec![table.metric.to_string()])
     };
     vec![("similarity.csv", below_each_other(results, &["measure"], of))]
+}
+
+/// All scores in the long form, because their names depend on the data; and probes of few rows.
+fn probe(results: &Results) -> Vec<(&'static str, String)> {
+    let is_own = |score: &&Score| {
+        score
+            .metric
+            .metric()
+            .is_some_and(|own| own.analysis == core::Analysis::Probe)
+    };
+    let scores = results.scores.iter().filter(is_own).map(long_row);
+    let of = |name: &'static str| {
+        move |table: &Breakdown| {
+            let is_it = table.metric.split('(').next() == Some(name);
+            let set = || {
+                [table.model.as_str(), table.metric.labels().unwrap_or_default()]
+                    .map(str::to_string)
+                    .to_vec()
+            };
+            is_it.then(set)
+        }
+    };
+    vec![
+        ("probe_summary.csv", write(&long_header(), scores)),
+        (
+            "probe_few_shot.csv",
+            below_each_other(results, &["model", "labels"], of("probe.few_shot")),
+        ),
+        (
+            "probe_penalties.csv",
+            below_each_other(results, &["model", "labels"], of("probe.penalties")),
+        ),
+        (
+            "probe_penalties_targets.csv",
+            below_each_other(results, &["model", "labels"], of("probe.penalties.targets")),
+        ),
+    ]
 }
 
 fn compare(results: &Results) -> Vec<(&'static str, String)> {

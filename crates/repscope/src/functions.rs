@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, Values, evaluate};
+use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, Targets, Values, evaluate};
 
 use crate::error::{Error, Result};
 
@@ -181,6 +181,14 @@ pub fn mcr2(embeddings: &Embeddings, labels: Option<&Labels>) -> Result<Vec<Scor
     let mut study = study(embeddings);
     study.labels = labels.cloned().map(Arc::new);
     scores("mcr2", study, &Spec::default())
+}
+
+/// What linear probes and votes of neighbors read out of the embeddings: labels, or columns of numbers, or both.
+pub fn probe(embeddings: &Embeddings, labels: Option<&Labels>, targets: Option<&Embeddings>) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.labels = labels.cloned().map(Arc::new);
+    study.targets = targets.map(|targets| Arc::new(Targets::numbered((*targets.0).clone())));
+    scores("probe", study, &Spec::default())
 }
 
 /// How near two views of the same samples are, and how uniform both are.

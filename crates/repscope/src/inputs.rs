@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use glob::Pattern;
-use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, examine};
+use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, Targets, examine};
 use repscope_io::{Array, InputPath, InputRecord, Pool};
 
 use crate::depth;
@@ -31,6 +31,7 @@ pub enum Role {
     Embeddings,
     NextEmbeddings,
     Views,
+    Targets,
 }
 
 impl Role {
@@ -43,6 +44,7 @@ impl Role {
         Role::Embeddings,
         Role::NextEmbeddings,
         Role::Views,
+        Role::Targets,
     ];
 }
 
@@ -116,7 +118,7 @@ impl Inputs {
         let views = if data.views.is_empty() {
             Vec::new()
         } else {
-            let pairs = models::pair_views(&data.views, &named);
+            let pairs = models::pair_all(&models::VIEWS, &data.views, &named);
             problems.take(pairs).unwrap_or_default()
         };
         let mut all = All {
@@ -135,6 +137,7 @@ impl Inputs {
             session,
         };
         let labels = data.labels.as_ref().and_then(|source| all.labels(Role::Labels, source));
+        let targets = data.targets.as_ref().and_then(|source| all.targets(source));
         let seen = all.see(Role::States, data.states.as_ref(), &encoders);
         let next = all.see(Role::NextStates, data.next_states.as_ref(), &encoders);
         let stops = seen.as_ref().and_then(|seen| seen.stops.clone());
@@ -201,6 +204,7 @@ impl Inputs {
         problems.take(same_rows(
             states.as_ref(),
             labels.as_deref(),
+            targets.as_deref(),
             episodes.as_deref(),
             &embeddings,
         ))?;
@@ -211,7 +215,7 @@ impl Inputs {
                 Some(problems.take(stacked)?)
             }
         };
-        let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
+        let studies = problems.take(row_studies(states, embeddings, labels, targets, episodes.clone()))?;
         let recipes = models::recipes(&named);
         let layers = depth::layers(&named);
         let versions = data
@@ -247,6 +251,7 @@ impl Inputs {
             states: kept(&data.states, Role::States),
             next_states: kept(&data.next_states, Role::NextStates),
             labels: kept(&data.labels, Role::Labels),
+            targets: kept(&data.targets, Role::Targets),
             episodes: kept(&data.episodes, Role::Episodes),
             ..data.clone()
         };
@@ -324,6 +329,9 @@ pub fn roles(data: &Data) -> Layer {
     if !data.replicates.is_empty() {
         roles.insert("replicates".to_string(), serde_json::json!(data.replicates));
     }
+    if data.targets.is_some() {
+        roles.insert("targets".to_string(), serde_json::json!(data.targets));
+    }
     if data.shards {
         roles.insert("shards".to_string(), serde_json::json!(true));
     }
@@ -355,6 +363,7 @@ fn parts(data: &Data, models: &[Model], views: &[Vec<Place>]) -> Result<Vec<Part
     for (name, source) in [
         ("states", &data.states),
         ("labels", &data.labels),
+        ("targets", &data.targets),
         ("episodes", &data.episodes),
     ] {
         if let Some(source) = source {
@@ -521,6 +530,17 @@ impl All<'_> {
         self.keep(role, read)
     }
 
+    fn targets(&mut self, source: &Source) -> Option<Arc<Targets>> {
+        let read = source
+            .place()
+            .and_then(|place| targets(&mut self.reader, &place, "targets"));
+        let read = read.and_then(|own| {
+            let values = self.orders.space("targets", own.values().clone())?;
+            Ok(Arc::new(Targets::new(own.names(), values)?))
+        });
+        self.keep(Role::Targets, read)
+    }
+
     fn keep<T>(&mut self, role: Role, read: Result<T>) -> Option<T> {
         // The reader makes a record of each input that it could open.
         self.roles.resize(self.reader.records.len(), role);
@@ -528,16 +548,35 @@ impl All<'_> {
     }
 }
 
+/// Continuous values of each row. The columns of a table have names, which are those of the targets; others are numbered.
+pub(crate) fn targets(reader: &mut Reader, place: &Place, name: &str) -> Result<Targets> {
+    let known = place.list().unwrap_or_default();
+    let array = reader.array(place)?;
+    let values = array
+        .into_space(name, Pool::Flatten)
+        .with_context(|| place.to_string())?;
+    let column = reader.id_column();
+    let keys = known.into_iter().filter_map(|own| own.key);
+    let keys: Vec<String> = keys.filter(|key| Some(key.as_str()) != column).collect();
+    Ok(match place.key() {
+        Some(key) if values.columns() == 1 => Targets::new(&[key], values)?,
+        None if keys.len() == values.columns() && !keys.is_empty() => Targets::new(&keys, values)?,
+        _ => Targets::numbered(values),
+    })
+}
+
 /// All arrays have the same number of rows; otherwise each is named with its own.
 fn same_rows(
     states: Option<&Space>,
     labels: Option<&Labels>,
+    targets: Option<&Targets>,
     episodes: Option<&Labels>,
     embeddings: &[Embeddings],
 ) -> Result<()> {
     let mut rows: Vec<(String, usize)> = Vec::new();
     rows.extend(states.map(|states| ("the states".to_string(), states.rows())));
     rows.extend(labels.map(|labels| ("the labels".to_string(), labels.rows())));
+    rows.extend(targets.map(|targets| ("the targets".to_string(), targets.values().rows())));
     rows.extend(episodes.map(|episodes| ("the episodes".to_string(), episodes.rows())));
     for model in embeddings {
         rows.push((format!("model `{}`", model.model), model.now.rows()));
@@ -555,6 +594,7 @@ fn row_studies(
     states: Option<Space>,
     embeddings: Vec<Embeddings>,
     labels: Option<Arc<Labels>>,
+    targets: Option<Arc<Targets>>,
     episodes: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
     let input = states.map(Arc::new);
@@ -566,6 +606,7 @@ fn row_studies(
         study.more_views = views.collect();
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
+        study.targets.clone_from(&targets);
         study.episodes.clone_from(&episodes);
         study.check()?;
         study.pairs = Some(Arc::new(Pairs::consecutive(

@@ -173,11 +173,49 @@ fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
     })
 }
 
-/// The second and further views of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
-pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Vec<Place>>> {
+/// Arrays that models have beside their embeddings.
+pub struct Beside {
+    /// The option that names them.
+    option: &'static str,
+    /// One, and several.
+    one: &'static str,
+    many: &'static str,
+}
+
+/// Further views of the same samples.
+pub const VIEWS: Beside = Beside {
+    option: "views",
+    one: "second view",
+    many: "views",
+};
+/// Rows that only test.
+pub const TESTS: Beside = Beside {
+    option: "test_model",
+    one: "set of test rows",
+    many: "test rows",
+};
+
+/// The array beside each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
+pub fn pair(what: &Beside, given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+    let one = |(places, model): (Vec<Place>, &Model)| match <[Place; 1]>::try_from(places) {
+        Ok([place]) => Ok(place),
+        Err(places) => bail!(
+            "{} and {} are both the {} of model `{}`; give one",
+            places[0],
+            places[1],
+            what.one,
+            model.name
+        ),
+    };
+    pair_all(what, given, models)?.into_iter().zip(models).map(one).collect()
+}
+
+/// The arrays beside each model, in the order in which they were given; at least one for each.
+pub fn pair_all(what: &Beside, given: &[Given], models: &[Model]) -> Result<Vec<Vec<Place>>> {
+    let Beside { option, one, many } = what;
     let mut views = Vec::new();
     for given in given {
-        views.extend(expand("views", given, false)?);
+        views.extend(expand(option, given, false)?);
     }
     if models.len() == 1 && !views.is_empty() && views.iter().all(|view| view.origin == Origin::Stem) {
         return Ok(vec![views.into_iter().map(|view| view.place).collect()]);
@@ -188,7 +226,7 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Vec<Place>>> 
     let typed = || views.iter().filter(|view| view.origin == Origin::Typed);
     if let Some(view) = typed().find(|view| !models.iter().any(|model| is_of(view, model))) {
         bail!(
-            "`views` = {0}={1}: no model is called `{0}`; the models are called {2}",
+            "`{option}` = {0}={1}: no model is called `{0}`; the models are called {2}",
             view.name,
             view.place,
             list(models.iter().map(|model| model.name.as_str()))
@@ -208,13 +246,13 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Vec<Place>>> 
                 Ok(found.iter().map(|view| view.place.clone()).collect())
             }
             [] => bail!(
-                "model `{0}` has no second view, the views are {1}; add `views` = {0}=PATH",
+                "model `{0}` has no {one}, the {many} are {1}; add `{option}` = {0}=PATH",
                 model.name,
                 list(views.iter().map(|view| view.name.as_str()))
             ),
-            [one, other, ..] => bail!(
-                "{} and {} could both be the second view of model `{}`; say which with `views` = {2}=PATH",
-                one.place,
+            [first, other, ..] => bail!(
+                "{} and {} could both be the {one} of model `{}`; say which with `{option}` = {2}=PATH",
+                first.place,
                 other.place,
                 model.name
             ),

@@ -52,6 +52,9 @@ pub struct Metric {
     pub states: Option<Source>,
     #[arg(long)]
     pub labels: Option<Source>,
+    /// Continuous values of each row
+    #[arg(long)]
+    pub targets: Option<Source>,
     /// Neighborhood sizes of trustworthiness and continuity
     #[arg(long, num_args = 1.., default_values_t = [10])]
     pub k: Vec<usize>,

@@ -61,6 +61,7 @@ fn metrics(options: &args::Metric) -> Result<Value> {
     let data = Sources {
         states: options.states.clone(),
         labels: options.labels.clone(),
+        targets: options.targets.clone(),
         ..options.models.data()
     };
     let needs = Needs {

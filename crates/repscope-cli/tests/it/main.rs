@@ -22,6 +22,7 @@ mod list_and_explain;
 mod manual;
 mod packaging;
 mod perturb;
+mod probe;
 mod readme;
 mod replicates;
 mod report;

@@ -7,7 +7,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use repscope_core::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Perturbation, PerturbedSet,
-    Retrieval, Space, Study, System, random,
+    Retrieval, Space, Study, System, Targets, random,
 };
 
 /// How many columns inputs and embeddings have. MCR² wants four rows of each class for each.
@@ -204,8 +204,17 @@ impl World {
             labels: Some(self.labels()),
             episodes,
             pairs: Some(Arc::new(pairs)),
+            targets: Some(Arc::new(self.targets())),
             ..Study::new(model, clean)
         }
+    }
+
+    /// The first input, which embeddings hold but for noise, and one that they do not hold in a linear form.
+    fn targets(&self) -> Targets {
+        let rows = self.inputs.chunks_exact(COLUMNS);
+        let values = rows.flat_map(|row| [row[0], row[1] + row[2] * row[2]]).collect();
+        let space = Space::from_f64("targets", self.design.rows, 2, values);
+        Targets::new(&["line", "curve"], space.expect("finite numbers that fill the shape")).expect("two names")
     }
 
     /// Embeddings of 24 columns with variances 1/j, for a score of the tail of a spectrum.

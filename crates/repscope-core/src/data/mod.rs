@@ -7,6 +7,7 @@ mod perturbation;
 mod retrieval;
 mod space;
 mod study;
+mod targets;
 mod version;
 
 pub use decoding::{Decoding, System};
@@ -16,4 +17,5 @@ pub use retrieval::{Direction, LabelSet, Retrieval, Split};
 pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
 pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Study};
+pub use targets::{Targets, part_of_identity};
 pub use version::{Precision, Version};

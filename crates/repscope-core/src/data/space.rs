@@ -162,8 +162,8 @@ impl Space {
     }
 
     /// The rows of this space and those of another one, which has as many columns.
-    pub(crate) fn below(&self, other: &Space) -> Result<Self> {
-        if self.columns != other.columns {
+    pub fn below(&self, other: &Space) -> Result<Self> {
+        if self.columns != other.columns || self.elsewhere().or(other.elsewhere()).is_some() {
             let (own, others) = (self.columns, other.columns);
             return Err(Error::Internal(format!("rows of {own} columns above rows of {others}")));
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Space;
+use super::{Space, Targets};
 use crate::error::{Error, Result, refuse_if};
 
 /// Consecutive states: row numbers `(from, to)`, and the episode each pair belongs to.
@@ -58,6 +58,12 @@ pub struct Study {
     pub episodes: Option<Arc<Labels>>,
     /// Which rows follow each other.
     pub pairs: Option<Arc<Pairs>>,
+    /// Continuous values of each row, for probes.
+    pub targets: Option<Arc<Targets>>,
+    /// More classes of each row by the names of their sets, for probes.
+    pub label_sets: Vec<(String, Arc<Labels>)>,
+    /// The first of the rows that only test a probe, which stand below those that train it; without it rows take turns.
+    pub tested_from: Option<usize>,
 }
 
 impl Study {
@@ -73,6 +79,9 @@ impl Study {
             labels: None,
             episodes: None,
             pairs: None,
+            targets: None,
+            label_sets: Vec::new(),
+            tested_from: None,
         }
     }
 
@@ -105,6 +114,16 @@ impl Study {
             self.episodes
                 .iter()
                 .map(|episodes| ("the episode array".to_string(), episodes.rows())),
+        );
+        parts.extend(
+            self.targets
+                .iter()
+                .map(|targets| ("the target array".to_string(), targets.values().rows())),
+        );
+        parts.extend(
+            self.label_sets
+                .iter()
+                .map(|(name, labels)| (format!("the labels `{name}`"), labels.rows())),
         );
         if let Some((left, left_rows)) = parts.into_iter().find(|(_, found)| *found != rows) {
             return Err(Error::RowMismatch {

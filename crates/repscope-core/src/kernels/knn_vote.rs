@@ -185,6 +185,27 @@ impl Vote<'_> {
         })
     }
 
+    /// The class that each tested query gets, with the place of the query.
+    pub(crate) fn elected(&self, neighbors: &Neighbors, anchors: Anchors) -> Result<Vec<(usize, u32)>> {
+        let codes = self.labels.codes();
+        let mut ballots = Ballots::new(self.labels.classes());
+        let mut found = Vec::new();
+        for q in 0..anchors.count(self.labels.rows()) {
+            let row = anchors.row(q);
+            if self.roles[row] != Role::Tested {
+                continue;
+            }
+            let trains = |j: &u32| self.trains(*j as usize);
+            let mut listed: Vec<u32> = neighbors.of(q).iter().copied().filter(trains).collect();
+            if listed.len() < self.k {
+                listed = self.training_rows_by_distance(row)?;
+            }
+            let votes = listed.iter().take(self.k).map(|voter| codes[*voter as usize]);
+            found.push((q, ballots.elect(votes).0));
+        }
+        Ok(found)
+    }
+
     fn trains(&self, row: usize) -> bool {
         self.roles[row] == Role::Trains
     }

@@ -238,7 +238,7 @@ fn standardized(space: &Space, driver: &Driver) -> Result<Space> {
 }
 
 /// Rows of length 1, and how many stay zero because they have no direction.
-fn of_unit_length(space: &Space, driver: &Driver) -> Result<(Space, usize)> {
+pub(crate) fn of_unit_length(space: &Space, driver: &Driver) -> Result<(Space, usize)> {
     let unit = changed(space, driver, |row| {
         let length = length(row);
         if length >= f64::MIN_POSITIVE {

@@ -16,6 +16,7 @@ pub(crate) mod neighbors;
 pub(crate) mod pair_sums;
 pub(crate) mod pca_plane;
 pub(crate) mod prepared;
+pub(crate) mod probe;
 pub(crate) mod rankings;
 pub(crate) mod ranks;
 pub(crate) mod repeats;

@@ -312,7 +312,8 @@ struct Spelling {
 
 impl Spelling {
     /// Whether `other` is an instance of this pattern, where `@K` stands for any integer, `@SIGMA` for any number, `@SET`
-    /// and `@FAMILY` for any name, `HEAD` for any head and `DIRECTION` for any direction, with any set of labels.
+    /// and `@FAMILY` for any name, `NAME` for the name of a target, `HEAD` for any head and `DIRECTION` for any direction. What is said
+    /// of directions and of probes may be said of any set of labels.
     fn matches(&self, other: &Spelling) -> bool {
         let at = match (self.at.as_deref(), other.at.as_deref()) {
             (Some("K"), Some(k)) => k == "K" || k.parse::<usize>().is_ok(),
@@ -321,15 +322,18 @@ impl Spelling {
             (own, given) => own == given,
         };
         let (own, given): (Vec<&str>, Vec<&str>) = (self.name.split('.').collect(), other.name.split('.').collect());
-        let has_direction = own.contains(&DIRECTION);
+        let has_sets = own.contains(&DIRECTION) || own.first() == Some(&"probe");
         let is_direction =
             |p: &str| p == DIRECTION || p.split_once('2').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
         let is_part =
             |(o, g): (&&str, &&str)| o == g || (*o == HEAD && !g.is_empty()) || (*o == DIRECTION && is_direction(g));
         let name = own.len() == given.len() && own.iter().zip(&given).all(is_part);
-        let is_set_of_labels = |p: &&(String, String)| has_direction && p.0 == "labels";
-        let parameters = other.parameters.iter().filter(|p| !is_set_of_labels(p));
-        at && name && parameters.eq(&self.parameters)
+        let is_set_of_labels = |p: &&(String, String)| has_sets && p.0 == "labels";
+        let parameters: Vec<_> = other.parameters.iter().filter(|p| !is_set_of_labels(p)).collect();
+        let is_value = |(own, given): (&(String, String), &&(String, String))| {
+            own.0 == given.0 && (own.1 == given.1 || own.1 == "NAME")
+        };
+        at && name && parameters.len() == self.parameters.len() && self.parameters.iter().zip(&parameters).all(is_value)
     }
 }
 

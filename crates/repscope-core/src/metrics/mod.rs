@@ -15,6 +15,7 @@ mod over_queries;
 mod participation_ratio;
 mod performance;
 mod pis;
+mod probe;
 mod rankme;
 mod retrieval;
 mod robustness;
@@ -111,6 +112,7 @@ pub static METRICS: &[&Metric] = &[
     &similarity::SVCCA,
     &similarity::PWCCA,
     &similarity::PROCRUSTES,
+    &probe::METRIC,
     &accuracy::METRIC,
     &pis::METRIC,
     &etes::METRIC,
@@ -142,6 +144,8 @@ pub enum Analysis {
     Retrieval,
     /// Are the representations of two models the same thing?
     Similarity,
+    /// What can be read out of the embeddings by simple predictors?
+    Probe,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
     /// Do texts generated from signals fit the signals?
@@ -161,6 +165,7 @@ impl Analysis {
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
             Analysis::Similarity => "similarity",
+            Analysis::Probe => "probe",
             Analysis::Perturb => "perturb",
             Analysis::Etes => "etes",
         }
@@ -218,6 +223,8 @@ pub enum Takes {
     Labels,
     /// A class per row, or nothing.
     LabelsIfAny,
+    /// Continuous values of each row, or nothing.
+    ValuesIfAny,
     /// Embeddings of a second view of the same samples.
     View,
     /// How well each of several models does elsewhere.
@@ -242,7 +249,7 @@ pub enum Takes {
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     /// Its printed identity; `K` and `SIGMA` stand for numbers, `DIRECTION` for a direction such as `text2sensor`, `HEAD`,
-    /// `SET` and `FAMILY` for names such as `snr`, `top1` and `top`.
+    /// `SET`, `FAMILY` and `NAME` for names such as `snr`, `top1`, `top` and `x`.
     pub id: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,

@@ -4,7 +4,7 @@
 use super::{Key, Need, Source, largest_k};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::kernels::{learnability, tiles};
+use crate::kernels::{learnability, probe, tiles};
 use crate::spec::Spec;
 
 /// Refuses a run whose dearest sweep would not fit the budget, before any work.
@@ -39,8 +39,11 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
     );
     let side = study.embeddings.rows().min(study.embeddings.columns()) as u64;
     let of_rates = bytes_for(Need::CodingRates, side * side * 8);
+    let of_probes = bytes_for(Need::Probe, probe::memory(study, spec));
     let of_sweeps = [Key::RAW, Key::UNIT, Key::INPUT].map(of_key);
-    let needed = of_sweeps.into_iter().fold(of_learnability.max(of_rates), u64::max);
+    let needed = of_sweeps
+        .into_iter()
+        .fold(of_learnability.max(of_rates).max(of_probes), u64::max);
     let what = format!("model `{}`", study.model);
     refuse_above(budget, needed, what, "rank a sample of the rows")
 }

@@ -17,6 +17,7 @@ mod known_answers;
 mod mcr2;
 mod performance;
 mod perturbation;
+mod probe;
 mod published;
 mod retrieval;
 mod same_answer;

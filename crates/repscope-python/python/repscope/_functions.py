@@ -24,10 +24,15 @@ ARGUMENTS = {
     "labels_if_any": Parameter(
         "labels", "ArrayLike | None", None, "A class per row; without it, the clusters of k-means."
     ),
+    "values_if_any": Parameter(
+        "targets", "ArrayLike | None", None, "Continuous values of each row, one column per target."
+    ),
     "view": Parameter("view", "ArrayLike", REQUIRED, "Embeddings of a second view of the same samples."),
 }
 #: Defaults that differ from the command, because a function returns one number by default.
 DEFAULTS = {"trustworthiness": {"k": 10}, "continuity": {"k": 10}}
+#: Arguments that mean something else to single metrics.
+ABOUT = {"probe": {"labels": "A class per row: strings, integers or booleans."}}
 #: Options that every function takes.
 SHARED = ("seed", "level", "threads", "memory")
 #: Additional arguments of single metrics.
@@ -52,7 +57,9 @@ def is_of_embeddings(metric: Mapping[str, Any]) -> bool:
 
 def parameters(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Parameter]]:
     """Parameters by position and by name."""
-    return [ARGUMENTS[what] for what in metric["takes"]], named_parameters(metric)
+    about = ABOUT.get(metric["id"], {})
+    first = [ARGUMENTS[what] for what in metric["takes"]]
+    return [own._replace(about=about.get(own.name, own.about)) for own in first], named_parameters(metric)
 
 
 def named_parameters(metric: Mapping[str, Any]) -> list[Parameter]:
@@ -140,9 +147,8 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Score | Und
         call.lent("next_states", given["next_states"])
         following = call.array("next_codes", given["next_codes"])
     call.add("models", "model", embeddings, following)
-    call.lent("labels", given.get("labels")).lent("views", given.get("view"), "view").lent(
-        "episodes", given["episodes"]
-    )
+    call.lent("labels", given.get("labels")).lent("targets", given.get("targets"))
+    call.lent("views", given.get("view"), "view").lent("episodes", given["episodes"])
     for option in metric["options"]:
         put_option(call, option, given[option["name"].replace("-", "_")])
     return pick(metric, run(call, given, [metric["id"]]), given)

@@ -15,6 +15,7 @@ mod map;
 mod models;
 mod neighborhood;
 mod perturb;
+mod probe;
 mod rankme;
 mod retrieval;
 mod robustness;
@@ -49,11 +50,12 @@ impl NamedFigure {
 }
 
 /// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
-const SEEDED: [&str; 4] = [
+const SEEDED: [&str; 5] = [
     "geometry_analysis/",
     "robustness_analysis/",
     "perturbation_analysis/",
     "similarity/",
+    "probe/",
 ];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
@@ -68,6 +70,7 @@ const ANALYSES: [(&str, Analysis); 13] = [
     ("rankme", rankme::figures),
     ("clid", clid::figures),
     ("similarity", similarity::figures),
+    ("probe", probe::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
     ("etes", etes::figures),

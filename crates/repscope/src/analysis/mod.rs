@@ -10,6 +10,7 @@ mod geometry;
 mod manifold;
 mod neighborhood;
 pub mod perturb;
+mod probe;
 mod rankme;
 mod retrieval;
 mod robustness;
@@ -42,6 +43,7 @@ pub use geometry::Geometry;
 pub use manifold::Manifold;
 pub use neighborhood::Neighborhood;
 pub use perturb::{Perturb, PerturbGenerate, Predictions};
+pub use probe::Probe;
 pub use rankme::Rankme;
 pub(crate) use rankme::metrics as rankme_metrics;
 pub use retrieval::Retrieval;
@@ -59,6 +61,7 @@ pub const ANALYSES: &[&Declared] = &[
     &rankme::DECLARED,
     &clid::DECLARED,
     &similarity::DECLARED,
+    &probe::DECLARED,
     &retrieval::DECLARED,
     &etes::DECLARED,
     &perturb::DECLARED,

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::problems::Problems;
 use crate::analysis::{self, Analysis, Declared, Origin, Preset, clid_presets};
 use crate::gate::GateOptions;
+use crate::inputs::Role;
 use crate::options::layers::{self, Layer};
 use crate::options::{Data, Outputs, Settings, default_options};
 use crate::performance_file::PerformanceSource;
@@ -292,14 +293,17 @@ impl Evaluate {
     pub fn wants(&self, kind: Kind) -> bool {
         let choice = &self.choice;
         let is_named = choice.only.contains(&kind);
-        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || self.mentions(kind));
+        // Whoever gives targets asks for what alone reads them.
+        let is_asked = self.mentions(kind)
+            || self.data.targets.is_some() && analysis::declared(kind).reads.contains(&Role::Targets);
+        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || is_asked);
         !choice.skip.contains(&kind) && (is_named || is_usual)
     }
 
     /// Why an analysis cannot run, as far as the options show.
     pub fn lacks(&self, declared: &Declared) -> Option<String> {
         let has_own = |own: &&Declared| own.data == Origin::Own;
-        let reads_states = declared.reads.contains(&crate::inputs::Role::States);
+        let reads_states = declared.reads.contains(&Role::States);
         let names_own_data = || analysis::evaluated().filter(has_own).any(|own| self.mentions(own.kind));
         if has_own(&declared) {
             let name = declared.kind.name();
@@ -313,6 +317,10 @@ impl Evaluate {
         }
         if reads_states && self.data.states.is_none() {
             return Some("it needs what the models saw (`states`)".to_string());
+        }
+        let has_any = self.data.labels.is_some() || self.data.targets.is_some();
+        if declared.kind == Kind::Probe && !has_any && !self.says(Kind::Probe, "label_sets") {
+            return Some("it needs what is to be read out: `labels` PATH, or continuous `targets` PATH".to_string());
         }
         if declared.kind == Kind::Robustness && !self.data.has_encoders() {
             return Some("it needs a model that is an encoder, such as `model` model.onnx".to_string());
@@ -332,6 +340,7 @@ impl Data {
             next_states: pick(is_typed("next_states"), self.next_states, lower.next_states),
             episodes: pick(is_typed("episodes"), self.episodes, lower.episodes),
             labels: pick(is_typed("labels"), self.labels, lower.labels),
+            targets: pick(is_typed("targets"), self.targets, lower.targets),
             views: pick(is_typed("views"), self.views, lower.views),
             models: pick(is_typed("models"), self.models, lower.models),
             replicates: pick(is_typed("replicates"), self.replicates, lower.replicates),

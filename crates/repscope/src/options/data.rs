@@ -34,6 +34,9 @@ pub struct Data {
     /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub labels: Option<Source>,
+    /// Continuous values of each row, for probes: an array with a column per target, or a table of numbers
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub targets: Option<Source>,
     /// Embeddings of a second view of the same samples, for alignment; repeat a name for further views, for LiDAR
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub views: Vec<Named>,
@@ -129,7 +132,7 @@ pub struct SeenOption {
 }
 
 default_options!(Data, Models, Groups, SeenOption);
-bind!(Data: states, next_states, episodes, labels, views, models, replicates, ids, encoder);
+bind!(Data: states, next_states, episodes, labels, targets, views, models, replicates, ids, encoder);
 bind!(Models: models, replicates, ids, encoder);
 bind!(Groups: episodes);
 bind!(SeenOption: states);

@@ -25,6 +25,8 @@ pub struct Options {
     pub distance: Option<String>,
     /// The K of the lists that two models are compared by.
     pub similarity_k: Option<Vec<usize>>,
+    /// The neighbors that vote in probes.
+    pub probe_k: Option<usize>,
     pub directions: Option<Vec<String>>,
     pub similarity: Option<String>,
     pub clid: Option<ClidOptions>,

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, Space, Spec, Study, UnitLength,
+    ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Space, Spec, Study,
+    Targets, UnitLength,
 };
 
 use super::case::Case;
@@ -27,6 +28,10 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
         },
         clid: options.clid.as_ref().map_or(default.clid, steps),
         mcr2: constants(options, default.mcr2),
+        probe: ProbeSpec {
+            k: options.probe_k.map_or(default.probe.k, |k| vec![k]),
+            ..default.probe
+        },
         ..Spec::default()
     }
 }
@@ -105,6 +110,9 @@ fn study(case: &Case) -> Study {
             .collect(),
         input: has_input.then(|| Arc::new(case.space("input"))),
         labels: case.has("labels").then(|| Arc::new(case.labels("labels"))),
+        targets: case
+            .has("targets")
+            .then(|| Arc::new(Targets::numbered(case.space("targets")))),
         pairs: has_input.then(|| Arc::new(Pairs::consecutive(latent.rows(), episodes.as_ref()))),
         episodes: episodes.map(Arc::new),
         ..Study::new("golden", latent)
