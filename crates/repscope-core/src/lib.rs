@@ -100,7 +100,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
-    Spec, UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval,
+    Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};
