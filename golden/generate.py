@@ -40,6 +40,7 @@ from zadu.measures import trustworthiness_continuity
 
 from clid import alignment_cases, clid_cases, mcr2_cases
 from collapse import collapse_cases
+from dimension import curves_cases, dimension_cases
 from performance import performance_cases
 from perturbation import perturbation_cases
 from probe import probe_cases
@@ -1138,7 +1139,7 @@ def main():
     for build in (smoothness_cases, robustness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
                   uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases,
                   clid_cases, mcr2_cases, alignment_cases, performance_cases, perturbation_cases, similarity_cases,
-                  collapse_cases, probe_cases):
+                  collapse_cases, probe_cases, dimension_cases, curves_cases):
         build()
     problems, size = [], 0
     for case in CASES:

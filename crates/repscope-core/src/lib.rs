@@ -102,7 +102,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, ProbeSpec, RankSpec, SearchInterval,
+    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, EtesSpec, IdNorm, Mcr2Spec, ProbeSpec, RankSpec, SearchInterval,
     Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, compare_versions, keep_best, pool, test_equivalence};

@@ -17,9 +17,11 @@ use crate::blocks::{self, Elsewhere};
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::kernels::clusters::{Clusters, OfHalf, Swaps, kmeans, kmeans_of_halves};
+use crate::kernels::co_ranking::{self, CoRanking};
 use crate::kernels::coding_rates::CodingRates;
 use crate::kernels::influence;
 use crate::kernels::learnability::Learnability;
+use crate::kernels::local_pca::LocalAxes;
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::prepared::{Preparation, Prepared, unit_factors};
 use crate::kernels::probe::Probe;
@@ -104,6 +106,10 @@ pub(crate) enum Need {
     Views,
     /// What probes say of rows that they were not trained on.
     Probe,
+    /// What the rankings of all rows by inputs and by embeddings have in common.
+    CoRanking,
+    /// The principal components of the neighborhoods of some rows.
+    LocalAxes,
 }
 
 /// Distances of consecutive rows.
@@ -150,6 +156,8 @@ struct Passes {
     coding_rates: Option<CodingRates>,
     views: Option<Views>,
     probe: Option<Probe>,
+    co_ranking: Option<CoRanking>,
+    local_axes: Option<LocalAxes>,
     /// The squared distance of each row from the mean, where the rows are elsewhere.
     deviations: Option<Vec<f64>>,
     /// Why some rows that are elsewhere have no direction.
@@ -228,6 +236,14 @@ impl<'a> Shared<'a> {
 
     pub(crate) fn probe(&self) -> Result<&Probe> {
         declared(self.passes.probe.as_ref(), "probes")
+    }
+
+    pub(crate) fn local_axes(&self) -> Result<&LocalAxes> {
+        declared(self.passes.local_axes.as_ref(), "local principal components")
+    }
+
+    pub(crate) fn co_ranking(&self) -> Result<&CoRanking> {
+        declared(self.passes.co_ranking.as_ref(), "rankings of all rows")
     }
 
     /// Whether all embeddings have a direction.
@@ -350,10 +366,24 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             shared.passes.probe = Some(Probe::new(shared.study, spec, driver)?);
         }
         sweep_embeddings(shared, needs, driver)?;
+        if needs.contains(&Need::LocalAxes) {
+            let k = spec.dimension.local_k;
+            let found = LocalAxes::new(
+                &shared.study.embeddings,
+                shared.neighbors(Key::RAW, k)?,
+                k,
+                spec.seed,
+                driver,
+            );
+            shared.passes.local_axes = Some(found);
+        }
     }
     sweep_inputs(&mut planned, driver)?;
     for (shared, needs) in &mut planned {
         rank_within_embeddings(shared, needs, driver)?;
+        if needs.contains(&Need::CoRanking) {
+            shared.passes.co_ranking = Some(rank_all(shared, driver)?);
+        }
     }
     for (shared, _) in &planned {
         for metric in metrics {
@@ -638,4 +668,15 @@ fn rank_within_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) 
         shared.passes.ranks.insert((Key::INPUT, key), ranks);
     }
     Ok(())
+}
+
+/// All rows in the order of both spaces, as some queries see them.
+fn rank_all(shared: &Shared, driver: &Driver) -> Result<CoRanking> {
+    let (spec, study) = (shared.spec, shared.study);
+    let input = declared(study.input.as_deref(), "inputs")?;
+    let prepared = Prepared::new(&study.embeddings, Key::embeddings(spec).preparation, driver)?;
+    let spaces = [&Prepared::new(input, Preparation::Raw, driver)?, &prepared];
+    let columns = input.columns() + study.embeddings.columns();
+    let queries = co_ranking::sample(shared.anchors(), input.rows(), columns, spec.seed);
+    Ok(CoRanking::new(spaces, &queries, study.episodes.as_deref(), driver))
 }

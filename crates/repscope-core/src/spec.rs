@@ -380,6 +380,43 @@ impl EtesSpec {
     }
 }
 
+/// The constants of intrinsic dimensions from more than two neighbors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DimensionSpec {
+    /// Neighborhood sizes of the maximum likelihood dimension.
+    pub k: Vec<usize>,
+    /// The largest K of the scales 2, 4, 8, … of Gride.
+    pub gride_k: usize,
+    /// Neighbors whose principal components are a local dimension.
+    pub local_k: usize,
+}
+
+impl Default for DimensionSpec {
+    fn default() -> Self {
+        DimensionSpec {
+            k: vec![20],
+            gride_k: 64,
+            local_k: 50,
+        }
+    }
+}
+
+impl DimensionSpec {
+    fn check(&self) -> Result<()> {
+        let DimensionSpec { k, gride_k, local_k } = self;
+        refuse_if(k.is_empty() || k.iter().any(|&k| k < 2), || {
+            format!("a dimension by maximum likelihood from k = {k:?} neighbors: k must be at least 2 (20 is usual)")
+        })?;
+        refuse_if(*gride_k < 2, || {
+            format!("scales of Gride up to K = {gride_k}: the smallest is 2 (64 is usual)")
+        })?;
+        refuse_if(*local_k < 2, || {
+            format!("principal components of {local_k} neighbors: at least 2 are needed (50 is usual)")
+        })
+    }
+}
+
 /// Everything that can change a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -410,6 +447,8 @@ pub struct Spec {
     pub t: f64,
     /// Share of the largest distance ratios that TwoNN's fit leaves out.
     pub discard: f64,
+    /// The constants of intrinsic dimensions from more than two neighbors.
+    pub dimension: DimensionSpec,
     /// How many of the first targets a retrieval looks at.
     pub retrieval_k: Vec<usize>,
     /// How a retrieval compares rows.
@@ -450,6 +489,7 @@ impl Default for Spec {
             train_share: 0.7,
             t: 2.0,
             discard: 0.1,
+            dimension: DimensionSpec::default(),
             retrieval_k: vec![10, 50, 100],
             similarity: Similarity::Cosine,
             search_interval: SearchInterval::Population,
@@ -488,6 +528,7 @@ impl Spec {
             format!("TwoNN cannot leave out a share of {discard}; it must be at least 0 and below 1 (0.1 is usual)")
         })?;
         self.rank.check()?;
+        self.dimension.check()?;
         self.alike.check()?;
         self.probe.check()?;
         self.etes.check()

@@ -9,7 +9,7 @@ use crate::etes::{System, etes_samples, is_of_etes};
 use crate::numbers::exact;
 use crate::perturb::Run;
 use crate::retrieval::direction;
-use crate::samples::{column, spectrum};
+use crate::samples::{column, spectrum, table};
 use crate::scores::{distinct, sorted};
 use crate::table::csv::write;
 use repscope_core::metrics::Output;
@@ -362,10 +362,39 @@ fn manifold(results: &Results) -> Vec<(&'static str, String)> {
         eigenvalues.map(|(i, eigenvalue)| vec![model.to_string(), (i + 1).to_string(), exact(eigenvalue)])
     });
     let of_spectra = ["Model", "Eigenvalue_Index", "Eigenvalue"];
-    vec![
+    let mut files = vec![
         ("manifold_dimension_summary.csv", write(&header, models.iter().map(row))),
         ("manifold_eigenvalues.csv", write(&of_spectra, spectra)),
-    ]
+    ];
+    let around: Vec<Vec<String>> = models.iter().flat_map(|model| around_samples(results, model)).collect();
+    if !around.is_empty() {
+        let header = ["Model", "Sample_ID", "k", "Intrinsic_Dimension"];
+        files.push(("manifold_local_dimensions.csv", write(&header, around)));
+    }
+    files
+}
+
+/// The dimension around each sample of a model, for each number of neighbors.
+fn around_samples(results: &Results, model: &str) -> Vec<Vec<String>> {
+    let Some(table) = table(results, model, "mle_id") else {
+        return Vec::new();
+    };
+    let rows = column(table, "row");
+    let sample = |at: usize| {
+        rows.and_then(|rows| rows[at])
+            .map_or(at.to_string(), |row| row.to_string())
+    };
+    let own = table
+        .columns
+        .iter()
+        .filter_map(|(name, values)| Some((MetricId::from(name).k()?, values)));
+    let lines = own.flat_map(|(k, values)| {
+        let line = move |(at, value): (usize, &Option<f64>)| {
+            vec![model.to_string(), sample(at), k.to_string(), number(*value)]
+        };
+        values.iter().enumerate().map(line)
+    });
+    lines.collect()
 }
 
 /// The number of columns of the embeddings: its own score, or the participation ratio over the share of dimensions it uses.

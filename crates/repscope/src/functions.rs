@@ -74,6 +74,8 @@ of_embeddings! {
     dimension_usage;
     /// Intrinsic dimension from the ratio of the distances to the second and to the first neighbor.
     two_nn;
+    /// Intrinsic dimension by maximum likelihood from the distances to 20 neighbors.
+    mle_id;
     /// The logarithm of the mean Gaussian potential of pairs on the unit sphere.
     uniformity;
     /// Effective rank by the entropy of the singular values (Garrido et al. 2023).
@@ -115,6 +117,10 @@ macro_rules! several_of_embeddings {
 }
 
 several_of_embeddings! {
+    /// Over how many directions the nearest neighbors of a row spread, by three rules.
+    local_pca_id;
+    /// Intrinsic dimension at the scales of 2, 4, 8, … neighbors, each from the ratio of two distances.
+    gride;
     /// The share of the variance in the first and in the first ten principal components.
     variance_share;
     /// How many principal components hold 99 % of the variance, and which share of all that is.
@@ -166,6 +172,12 @@ of_inputs! {
     trustworthiness;
     /// Whether neighbors of an input are neighbors of the embedding.
     continuity;
+    /// The share of neighbors that inputs and embeddings agree on.
+    q_nx;
+    /// How much more that share is than chance.
+    r_nx;
+    /// How far the ranks of the neighbors of embeddings are from those among the inputs.
+    mrre;
 }
 
 /// Slope, correlation and ratios of the distances of consecutive rows in the inputs and in the embeddings.

@@ -832,7 +832,7 @@ fn samples_of_an_earlier_command_are_not_left_beside_another_document() {
     let folder = Folder::with_arrays();
     folder.good("geometry --model z=z.npy --labels labels.npy --no-figures");
     assert!(folder.path().join("evaluation_plots/samples.npz").exists());
-    folder.good("manifold --model z=z.npy --no-figures");
+    folder.good("rankme --model z=z.npy --no-figures");
     assert!(!folder.path().join("evaluation_plots/samples.npz").exists());
     assert!(
         folder

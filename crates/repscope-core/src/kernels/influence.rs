@@ -14,60 +14,124 @@ use crate::data::Labels;
 use crate::random;
 use crate::run::Driver;
 
-/// What each unit (row, or group of rows) does to the mean, over queries, of a query's sum of penalties max(0, rank − k), as query and as
-/// neighbor: the squares add up to the squared error. This is the jackknife over units, in which a deleted unit takes its pairs with
-/// it. None with fewer than two units.
-///
-/// Queries drawn from all rows add the error of that draw; their pairs then stand for more pairs than they are,
-/// except that the pairs of one query do so only once.
+/// What each unit (row, or group of rows) does to the mean, over queries, of a query's sum of penalties, as query and as neighbor. The
+/// penalty of a neighbor follows from its place in the list of the query, counted from 1, and from its rank in the other space. None with
+/// fewer than two units.
 pub(crate) fn of_penalties(
     lists: &Neighbors,
     ranks: &Ranks,
     k: usize,
+    penalty: impl Fn(usize, u32) -> f64,
     anchors: Anchors,
     groups: Option<&Labels>,
     rows: usize,
 ) -> Option<Vec<f64>> {
     let queries = anchors.count(rows);
-    let unit = |row: usize| groups.map_or(row, |g| g.codes()[row] as usize);
-    let units = groups.map_or(rows, Labels::classes);
-    let penalty = |rank: u32| f64::from(rank.saturating_sub(k as u32));
-    let total: f64 = (0..queries).flat_map(|q| &ranks.of(q)[..k]).map(|&r| penalty(r)).sum();
+    let of_query = |q: usize| {
+        let places = ranks.of(q)[..k].iter().enumerate();
+        places.map(|(at, &rank)| penalty(at + 1, rank))
+    };
+    let total: f64 = (0..queries).flat_map(of_query).sum();
     let mean = total / (queries * k) as f64;
-    let (mut effects, mut asking) = (vec![0.0; units], vec![0usize; units]);
-    let (mut squares_of_queries, mut squares_of_sums) = (0.0, 0.0);
-    let mut parts: Vec<(usize, f64)> = Vec::with_capacity(k + 1);
+    let mut gathered = Gathered::new(anchors, groups, rows);
     for q in 0..queries {
-        let asker = unit(anchors.row(q));
-        let pairs = lists.of(q)[..k].iter().zip(&ranks.of(q)[..k]);
-        parts.clear();
-        parts.extend(pairs.map(|(&j, &r)| (unit(j as usize), penalty(r) - mean)));
-        let sum: f64 = parts.iter().map(|p| p.1).sum();
-        parts.push((asker, sum));
-        asking[asker] += 1;
-        squares_of_sums += sum * sum;
-        parts.sort_by_key(|p| p.0);
-        for part in parts.chunk_by(|a, b| a.0 == b.0) {
-            let effect: f64 = part.iter().map(|p| p.1).sum();
-            effects[part[0].0] += effect;
-            squares_of_queries += effect * effect;
+        let pairs = lists.of(q)[..k].iter().zip(of_query(q));
+        let parts: Vec<(u32, f64)> = pairs.map(|(&row, penalty)| (row, penalty - mean)).collect();
+        gathered.add(q, parts.iter().map(|p| p.1).sum(), &parts);
+    }
+    gathered.effects()
+}
+
+/// What units do to a mean over queries, gathered query by query: the squares add up to the squared error. This is the jackknife over
+/// units, in which a deleted unit takes its pairs with it.
+///
+/// Queries drawn from all rows add the error of that draw; their pairs then stand for more pairs than they are,
+/// except that the pairs of one query do so only once.
+pub(crate) struct Gathered<'a> {
+    anchors: Anchors<'a>,
+    groups: Option<&'a Labels>,
+    rows: usize,
+    effects: Vec<f64>,
+    asking: Vec<usize>,
+    squares_of_queries: f64,
+    squares_of_sums: f64,
+    /// For each query its unit, and what other rows of that do.
+    askers: Vec<(usize, f64)>,
+    parts: Vec<(usize, f64)>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(crate) fn new(anchors: Anchors<'a>, groups: Option<&'a Labels>, rows: usize) -> Self {
+        let units = groups.map_or(rows, Labels::classes);
+        Gathered {
+            anchors,
+            groups,
+            rows,
+            effects: vec![0.0; units],
+            asking: vec![0; units],
+            squares_of_queries: 0.0,
+            squares_of_sums: 0.0,
+            askers: Vec::new(),
+            parts: Vec::new(),
         }
     }
-    let present = asking.iter().filter(|&&a| a > 0).count() as f64;
-    if present < 2.0 {
-        return None;
+
+    /// Query `q`, the next one, has a value that is this much above the mean, and other rows do these parts of it.
+    pub(crate) fn add(&mut self, q: usize, own: f64, parts: &[(u32, f64)]) {
+        self.add_parts(q, parts);
+        self.add_own(q, own);
     }
-    let m = queries as f64;
-    let deleted: Vec<f64> = effects.iter().zip(&asking).map(|(e, &a)| e / (m - a as f64)).collect();
-    let squares = deleted.iter().map(|d| d * d).sum::<f64>();
-    let jackknife = (present - 1.0) / present * squares;
-    let unasked = 1.0 - m / rows as f64;
-    let population = (jackknife - unasked * squares_of_queries / (m * m)).max(0.0);
-    let draw = unasked * squares_of_sums / (m * m);
-    let standard_error = (population + draw).sqrt();
-    let is_moved = squares > 0.0;
-    let weight = if is_moved { standard_error / squares.sqrt() } else { 0.0 };
-    Some(deleted.into_iter().map(|d| weight * d).collect())
+
+    /// What other rows do to the value of query `q`, the next one.
+    pub(crate) fn add_parts(&mut self, q: usize, parts: &[(u32, f64)]) {
+        let unit = |row: usize| self.groups.map_or(row, |g| g.codes()[row] as usize);
+        let asker = unit(self.anchors.row(q));
+        self.parts.clear();
+        self.parts
+            .extend(parts.iter().map(|(row, part)| (unit(*row as usize), *part)));
+        self.parts.sort_by_key(|p| p.0);
+        let mut of_asker = 0.0;
+        for part in self.parts.chunk_by(|a, b| a.0 == b.0) {
+            let effect: f64 = part.iter().map(|p| p.1).sum();
+            if part[0].0 == asker {
+                of_asker = effect;
+                continue;
+            }
+            self.effects[part[0].0] += effect;
+            self.squares_of_queries += effect * effect;
+        }
+        self.askers.push((asker, of_asker));
+    }
+
+    /// How much the value of query `q` is above the mean.
+    pub(crate) fn add_own(&mut self, q: usize, own: f64) {
+        let (asker, of_asker) = self.askers[q];
+        let effect = of_asker + own;
+        self.effects[asker] += effect;
+        self.asking[asker] += 1;
+        self.squares_of_queries += effect * effect;
+        self.squares_of_sums += own * own;
+    }
+
+    /// None with fewer than two units that ask.
+    pub(crate) fn effects(&self) -> Option<Vec<f64>> {
+        let present = self.asking.iter().filter(|&&a| a > 0).count() as f64;
+        if present < 2.0 {
+            return None;
+        }
+        let m = self.anchors.count(self.rows) as f64;
+        let all = self.effects.iter().zip(&self.asking);
+        let deleted: Vec<f64> = all.map(|(e, &a)| e / (m - a as f64)).collect();
+        let squares = deleted.iter().map(|d| d * d).sum::<f64>();
+        let jackknife = (present - 1.0) / present * squares;
+        let unasked = 1.0 - m / self.rows as f64;
+        let population = (jackknife - unasked * self.squares_of_queries / (m * m)).max(0.0);
+        let draw = unasked * self.squares_of_sums / (m * m);
+        let standard_error = (population + draw).sqrt();
+        let is_moved = squares > 0.0;
+        let weight = if is_moved { standard_error / squares.sqrt() } else { 0.0 };
+        Some(deleted.into_iter().map(|d| weight * d).collect())
+    }
 }
 
 /// The mean distances of a row that its silhouette compares.
@@ -212,6 +276,10 @@ mod tests {
     use crate::kernels::prepared::Preparation;
     use crate::run::Order;
 
+    fn beyond_first(_: usize, rank: u32) -> f64 {
+        f64::from(rank.saturating_sub(1))
+    }
+
     fn error(effects: &[f64]) -> f64 {
         effects.iter().map(|e| e * e).sum::<f64>().sqrt()
     }
@@ -222,7 +290,7 @@ mod tests {
         let (lists, ranks) = lists_and_ranks();
         let psi: [f64; 4] = [-0.5, 0.75, 0.5, -0.75];
         let expected = (psi.iter().map(|p| p * p).sum::<f64>() / (4.0 * 3.0)).sqrt();
-        let found = of_penalties(&lists, &ranks, 1, Anchors::All, None, 4).unwrap();
+        let found = of_penalties(&lists, &ranks, 1, beyond_first, Anchors::All, None, 4).unwrap();
         assert!((error(&found) - expected).abs() < 1e-15 && found.len() == 4);
     }
 
@@ -231,10 +299,10 @@ mod tests {
         // Sums of ψ by episode are 1/4 and −1/4; without one episode the mean over two rows moves by half of that.
         let (lists, ranks) = lists_and_ranks();
         let episodes = Labels::from_codes(vec![0, 0, 1, 1], 2);
-        let found = of_penalties(&lists, &ranks, 1, Anchors::All, Some(&episodes), 4).unwrap();
+        let found = of_penalties(&lists, &ranks, 1, beyond_first, Anchors::All, Some(&episodes), 4).unwrap();
         assert!((error(&found) - 0.125).abs() < 1e-15 && found.len() == 2);
         let single = Labels::from_codes(vec![0; 4], 1);
-        assert!(of_penalties(&lists, &ranks, 1, Anchors::All, Some(&single), 4).is_none());
+        assert!(of_penalties(&lists, &ranks, 1, beyond_first, Anchors::All, Some(&single), 4).is_none());
     }
 
     #[test]

@@ -3,12 +3,14 @@
 
 pub(crate) mod alike;
 pub(crate) mod clusters;
+pub(crate) mod co_ranking;
 pub(crate) mod coarse;
 pub(crate) mod coding_rates;
 pub(crate) mod contingency;
 pub(crate) mod influence;
 pub(crate) mod knn_vote;
 pub(crate) mod learnability;
+pub(crate) mod local_pca;
 pub(crate) mod matched;
 pub(crate) mod microkernel;
 pub(crate) mod moments;

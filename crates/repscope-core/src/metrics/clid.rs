@@ -227,7 +227,7 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
         return undefined("too few distinct ratios for a fit", ratios.logs.len());
     };
     let score = Score::number(&ID, value, ratios.logs.len()).with_interval(interval);
-    Ok(match ratios.note() {
+    Ok(match ratios.near.note("first distance") {
         None => score,
         Some(note) => score.with_note(note),
     })

@@ -7,10 +7,16 @@ mod clid;
 mod clustering;
 mod collapse;
 mod etes;
+mod gride;
 mod id;
 mod knn_accuracy;
 mod label_precision;
+mod local_pca_id;
 mod mcr2;
+mod mle_id;
+mod mrre;
+mod near;
+mod neighborhood_curves;
 mod over_queries;
 mod participation_ratio;
 mod performance;
@@ -65,10 +71,16 @@ pub static METRICS: &[&Metric] = &[
     &robustness::METRIC,
     &trustworthiness::TRUSTWORTHINESS,
     &trustworthiness::CONTINUITY,
+    &neighborhood_curves::Q_NX,
+    &neighborhood_curves::R_NX,
+    &mrre::METRIC,
     &participation_ratio::PARTICIPATION_RATIO,
     &participation_ratio::DIMENSION_USAGE,
     &participation_ratio::SPECTRUM,
     &two_nn::METRIC,
+    &mle_id::METRIC,
+    &gride::METRIC,
+    &local_pca_id::METRIC,
     &alignment::UNIFORMITY,
     &clustering::SILHOUETTE,
     &clustering::NMI,

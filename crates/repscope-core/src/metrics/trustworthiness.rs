@@ -63,7 +63,7 @@ pub(super) static CONTINUITY: Metric = Metric {
 };
 
 /// The largest k, checked against the number of rows and the presence of inputs.
-fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
+pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
     let rows = study.embeddings.rows();
     if study.input.is_none() {
         return Err(Error::input(
@@ -102,7 +102,8 @@ fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Res
         // Penalties are integers: summed first, the value is exact but for two roundings.
         let total: f64 = (0..queries).map(penalty).sum::<f64>() * (rows as f64 / queries as f64);
         let value = 1.0 - 2.0 / worst * total;
-        let error = influence::of_penalties(lists, ranks, k, shared.anchors(), episodes, rows);
+        let of_rank = |_, rank: u32| f64::from(rank.saturating_sub(k as u32));
+        let error = influence::of_penalties(lists, ranks, k, of_rank, shared.anchors(), episodes, rows);
         let interval = error.and_then(|e| {
             let per_penalty = 2.0 * rows as f64 / worst;
             let effects = e.iter().map(|x| -per_penalty * x).collect();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! TwoNN: the intrinsic dimension from the two nearest neighbors. See the page.
 
+use super::near::Near;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::kernels::neighbors::Neighbors;
-use crate::kernels::tiles::Anchors;
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Interval, Score};
 use crate::spec::Spec;
-use crate::stats::interval::{self, Units};
 
 const FIT: Output = Output::neither("two_nn", "above 0")
     .about("intrinsic dimension, linear fit of the literature")
@@ -53,7 +52,7 @@ fn compute(shared: &Shared) -> Result<Results> {
         },
         Score::number(&MLE, mle, n).with_interval(mle_interval),
     ];
-    if let Some(note) = ratios.note() {
+    if let Some(note) = ratios.near.note("first distance") {
         scores = scores.into_iter().map(|s| s.with_note(note.clone())).collect();
     }
     Ok(Results::from(scores))
@@ -63,89 +62,19 @@ fn compute(shared: &Shared) -> Result<Results> {
 pub(super) struct Ratios {
     /// Those that exist.
     pub(super) logs: Vec<f64>,
-    /// The query that each belongs to.
-    owners: Vec<u32>,
-    /// The two nearest rows of that query.
-    nearest: Vec<[u32; 2]>,
-    /// How many queries there are.
-    queries: usize,
-}
-
-impl Ratios {
-    /// What a reader must know about the rows that were dropped, if any were.
-    pub(super) fn note(&self) -> Option<String> {
-        let (dropped, queries) = (self.queries - self.logs.len(), self.queries);
-        (dropped > 0).then(|| {
-            format!("{dropped} of {queries} rows dropped: they have a duplicate, so their first distance is 0")
-        })
-    }
-
-    /// The interval of a value that each ratio moves by its effect.
-    fn interval(&self, value: f64, effects: Vec<f64>, shared: &Shared) -> Option<Interval> {
-        let center = interval::mean(&effects);
-        let mut of_queries = vec![0.0; self.queries];
-        for (&query, effect) in self.owners.iter().zip(effects) {
-            of_queries[query as usize] = effect - center;
-        }
-        let all: Vec<u32> = (0..self.queries as u32).collect();
-        // Where all rows are queries, there are no anchors, or CLID searched itself.
-        let (rows, units) = match shared.anchors() {
-            Anchors::Some(rows) if rows.len() == self.queries => (rows, shared.units()),
-            _ => (all.as_slice(), shared.row_units()),
-        };
-        let unit_of = match units {
-            Units::Groups(codes, _) => codes,
-            Units::Single(_) => &all,
-        };
-        let widening = match units {
-            // Effects are deviations from a mean of so many.
-            Units::Single(_) => (self.queries as f64 / (self.queries as f64 - 1.0)).sqrt(),
-            Units::Groups(..) => 1.0,
-        };
-        let widening = widening * self.widening(&of_queries, rows, unit_of);
-        let wider: Vec<f64> = of_queries.iter().map(|e| widening * e).collect();
-        let interval = interval::from_rows(value, &wider, units, "influence", shared.spec.level)?;
-        Some(interval.on_log_scale(value))
-    }
-
-    /// How much wider the interval is because ratios of neighbors go together: two rows that are each other's nearest
-    /// have the same r1. With e the effects and E their sums by unit it is √(1 + 2 Σ e_i e_j / Σ E²), at least 1, over pairs
-    /// of neighbors from different units.
-    fn widening(&self, effects: &[f64], rows: &[u32], units: &[u32]) -> f64 {
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
-        for (&query, nearest) in self.owners.iter().zip(&self.nearest) {
-            let query = query as usize;
-            let others = nearest.iter().filter_map(|row| rows.binary_search(row).ok());
-            let apart = others.filter(|&other| units[other] != units[query]);
-            pairs.extend(apart.map(|other| (query.min(other), query.max(other))));
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let shared: f64 = pairs.iter().map(|&(a, b)| 2.0 * effects[a] * effects[b]).sum();
-        let mut sums = vec![0.0; units.iter().max().map_or(0, |&last| last as usize + 1)];
-        for (&unit, effect) in units.iter().zip(effects) {
-            sums[unit as usize] += effect;
-        }
-        let squares: f64 = sums.iter().map(|s| s * s).sum();
-        if squares > 0.0 {
-            (1.0 + shared / squares).max(1.0).sqrt()
-        } else {
-            1.0
-        }
-    }
+    /// Whose they are.
+    pub(super) near: Near,
 }
 
 /// The ratios of the first `queries` rows of a list of neighbors, or why they give no dimension and how many there are.
 pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Result<Ratios, (&'static str, usize)> {
     let mut logs: Vec<f64> = Vec::with_capacity(queries);
-    let mut owners: Vec<u32> = Vec::with_capacity(queries);
-    let mut nearest: Vec<[u32; 2]> = Vec::with_capacity(queries);
+    let mut near = Near::new(queries);
     for q in 0..queries {
         let distances = neighbors.distances_of(q);
         if distances[0] > 0.0 {
             logs.push((distances[1] / distances[0]).ln());
-            owners.push(q as u32);
-            nearest.push([neighbors.of(q)[0], neighbors.of(q)[1]]);
+            near.add(q, neighbors, 2);
         }
     }
     if logs.len() < 3 {
@@ -156,12 +85,7 @@ pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Resu
         let reason = "first and second neighbor are equally far everywhere, as on a grid";
         return Err((reason, logs.len()));
     }
-    Ok(Ratios {
-        logs,
-        owners,
-        nearest,
-        queries,
-    })
+    Ok(Ratios { logs, near })
 }
 
 /// The fit and its interval.
@@ -172,7 +96,7 @@ pub(super) fn fit_with_interval(ratios: &Ratios, shared: &Shared) -> (Option<f64
         return (None, None);
     };
     let effects: Vec<f64> = ratios.logs.iter().map(|&log| fit.effect(log)).collect();
-    (Some(fit.slope), ratios.interval(fit.slope, effects, shared))
+    (Some(fit.slope), ratios.near.interval(fit.slope, &effects, shared))
 }
 
 /// Least squares through the origin of −ln(1 − i/N) on the sorted ln μ, without the largest share.
@@ -236,8 +160,8 @@ fn maximum_likelihood(ratios: &Ratios, shared: &Shared) -> (f64, Option<Interval
     let (n, sum) = (ratios.logs.len() as f64, ratios.logs.iter().sum::<f64>());
     let value = (n - 1.0) / sum;
     // To first order a row moves d by −d (ln μ − mean) / Σ ln μ.
-    let effects = ratios.logs.iter().map(|log| -value * (log - sum / n) / sum).collect();
-    (value, ratios.interval(value, effects, shared))
+    let effects: Vec<f64> = ratios.logs.iter().map(|log| -value * (log - sum / n) / sum).collect();
+    (value, ratios.near.interval(value, &effects, shared))
 }
 
 #[cfg(test)]
@@ -265,23 +189,5 @@ mod tests {
                 fit.effect(at)
             );
         }
-    }
-
-    #[test]
-    fn neighbors_widen_the_interval_by_what_they_share() {
-        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no query.
-        let ratios = Ratios {
-            logs: vec![1.0; 3],
-            owners: vec![0, 1, 2],
-            nearest: vec![[1, 9], [0, 9], [9, 8]],
-            queries: 3,
-        };
-        // (1 + 1 + 4 + 2·1) / (1 + 1 + 4)
-        assert_eq!(
-            ratios.widening(&[1.0, 1.0, -2.0], &[0, 1, 2], &[0, 1, 2]),
-            (8.0f64 / 6.0).sqrt()
-        );
-        // In one episode they are one unit already.
-        assert_eq!(ratios.widening(&[1.0, 1.0, -2.0], &[0, 1, 2], &[0, 0, 1]), 1.0);
     }
 }

@@ -266,7 +266,9 @@ pub(super) fn roots(differences: &[Difference]) -> Vec<Option<usize>> {
         .collect();
     let root = |d: &Difference| {
         let root = d.metric.output()?.function_of?;
-        places.get(&(root, d.a.as_str(), d.b.as_str())).copied()
+        // `q_nx@K` of `r_nx@10` is `q_nx@10`.
+        let root = root.replace("@K", &d.metric.at().map(|at| format!("@{at}")).unwrap_or_default());
+        places.get(&(root.as_str(), d.a.as_str(), d.b.as_str())).copied()
     };
     differences.iter().map(root).collect()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Manifold dimension: how many dimensions there are, are used and are needed, and how the variance falls off.
 
-use super::NamedFigure;
 use super::models::{Models, highlighted, measured};
 use super::words::{description, notes, of_score, values};
+use super::{NamedFigure, middle, spread};
 use crate::samples::spectrum;
 use repscope_core::{Better, MetricId, Results, Score};
 use repscope_figures::{
@@ -17,6 +17,9 @@ const ROUNDING: f64 = 1e-12;
 /// The share of the variance that the table counts dimensions for.
 const MOST_OF_VARIANCE: f64 = 0.95;
 
+/// The dimensions at several scales, and those by likelihood from several neighbors.
+const OF_SCALES: &str = "gride";
+const OF_NEIGHBORS: &str = "mle_id";
 const DRAWN: [&str; 4] = ["participation_ratio", "dimension_usage", "two_nn", "two_nn(fit=mle)"];
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
@@ -25,7 +28,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         let spectrum = spectrum(models.results, models.names[series]);
         (!spectrum.is_empty()).then_some((series, spectrum))
     });
-    let is_drawn = |id: &MetricId| DRAWN.contains(&id.as_str());
+    let is_drawn = |id: &MetricId| DRAWN.contains(&id.as_str()) || [OF_SCALES, OF_NEIGHBORS].contains(&id.measure());
     if spectra.is_empty() && !models.have(is_drawn) {
         return Vec::new();
     }
@@ -39,6 +42,9 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         models.bars("Intrinsic dimension (TwoNN)", from_zero(), "", &two_nn),
         eigenvalues(&spectra),
         cumulative(&spectra),
+        over_scales(&models),
+        by_likelihood(&models),
+        around_samples(&models),
         Some(table(&models, &spectra).span(3)),
     ];
     let sentences = [
@@ -49,10 +55,63 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             "dimension_usage",
         ),
     ];
-    let sentences = sentences.map(|(what, metric)| values(&models, what, metric));
+    let mut sentences = sentences.map(|(what, metric)| values(&models, what, metric)).to_vec();
+    let levels = models.levels(&[OF_SCALES]);
+    let sentence = |k: &String| {
+        values(
+            &models,
+            &format!("Intrinsic dimension by Gride at K = {k}"),
+            &format!("gride@{k}"),
+        )
+    };
+    sentences.extend(levels.iter().map(sentence));
     let words = description("How many dimensions the embeddings have, use and need.", sentences);
     let path = "manifold_dimension/manifold_dimension_analysis";
     models.figure(path, 3, panels, words, notes(results, is_drawn))
+}
+
+/// The dimension at each scale of Gride.
+fn over_scales(models: &Models) -> Option<Panel> {
+    let levels = models.levels(&[OF_SCALES]);
+    let curves = models.curves(OF_SCALES, &levels);
+    let is_known = |curve: &Curve| curve.points.iter().any(|point| point.y.is_some());
+    let lines = Lines {
+        x: Axis::log("neighbors K"),
+        y: Axis::linear("dimensions").covering(&[0.0]),
+        curves: highlighted(curves, Better::Neither),
+        ..Lines::default()
+    };
+    let note = "From the distances to neighbors K/2 and K: a larger K is a larger scale.";
+    (levels.len() > 1 && lines.curves.iter().any(is_known))
+        .then(|| Panel::new("Intrinsic dimension over scales (Gride)", lines).note(note))
+}
+
+/// The dimension by maximum likelihood from neighbors, over both normalizers.
+fn by_likelihood(models: &Models) -> Option<Panel> {
+    let levels = models.levels(&[OF_NEIGHBORS]);
+    let k = middle(&levels)?;
+    let groups = [
+        ("K − 1", format!("mle_id@{k}")),
+        ("K − 2", format!("mle_id(normalizer=k-2)@{k}")),
+    ];
+    let title = format!("Intrinsic dimension (MLE, K = {k})");
+    models.bars(
+        &title,
+        Axis::linear("dimensions").covering(&[0.0]),
+        "divided by",
+        &groups,
+    )
+}
+
+/// The dimension around single samples.
+fn around_samples(models: &Models) -> Option<Panel> {
+    let levels = models.levels(&[OF_NEIGHBORS]);
+    let k = middle(&levels)?;
+    let content = spread::of_models(models, &format!("mle_id@{k}"), "dimension around a sample")?;
+    Some(Panel::new(
+        format!("Intrinsic dimension of single samples, K = {k}"),
+        content,
+    ))
 }
 
 /// The number of columns of the embeddings: the participation ratio over the share of the columns that it is.

@@ -5,12 +5,12 @@ use crate::samples::{self, column, table};
 use repscope_core::{Better, ClassColumn, MetricId, Results, SampleTable};
 
 /// Metrics that have a value for each sample.
-const MEASURES: [&str; 4] = ["trustworthiness", "continuity", "silhouette", "etes"];
+const MEASURES: [&str; 5] = ["trustworthiness", "continuity", "mle_id", "silhouette", "etes"];
 /// Of energies, one column is a measure; the others say more about it.
 const ENERGY: &str = "energy";
 const BESIDE_ENERGY: [&str; 3] = ["reference_energy", "gap", "rank"];
 
-/// A value for each sample of a model.
+/// A value for each sample of a model; of those that are neither good nor bad, none is the worst.
 pub(super) struct Measure {
     /// `trustworthiness@10`.
     pub(super) name: String,
@@ -22,6 +22,9 @@ pub(super) struct Measure {
 impl Measure {
     /// A value that is the lower, the worse.
     pub(super) fn goodness(&self, row: usize) -> Option<f64> {
+        if self.better == Better::Neither {
+            return None;
+        }
         let value = self.values.get(row).copied().flatten()?;
         Some(if self.better == Better::Lower { -value } else { value })
     }

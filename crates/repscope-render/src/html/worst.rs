@@ -91,7 +91,8 @@ pub(super) fn listed(results: &Results, models: &Models, count: usize) -> BTreeS
 
 fn all<'a>(results: &Results, models: &Models<'a>, count: usize) -> Vec<Worst<'a>> {
     let of = |model: &&'a str| {
-        let measures = measures(results, model, count);
+        let mut measures = measures(results, model, count);
+        measures.retain(|measure| measure.better != Better::Neither);
         let mut rows = sorted(measures.iter().flat_map(worst_rows));
         let key = |row: usize| measures.first()?.goodness(row);
         let key = |row: &usize| key(*row).unwrap_or(f64::INFINITY);

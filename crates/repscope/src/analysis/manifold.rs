@@ -3,15 +3,15 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Spec};
+use repscope_core::{Analysis as Kind, DimensionSpec, Spec};
 use serde::{Deserialize, Serialize};
 
-use super::{Analysis, Origin, check_sample, declare};
+use super::{Analysis, Origin, check_k, check_sample, declare};
 use crate::inputs::Role;
 use crate::options::{Data, Groups, Models, SeenOption, Settings, default_options};
 use crate::source::bind;
 
-/// Participation ratio, intrinsic dimension and spectrum.
+/// Participation ratio, intrinsic dimensions and spectrum.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifold {
@@ -33,6 +33,15 @@ pub struct Manifold {
     /// Share of the largest ratios that the TwoNN fit leaves out
     #[arg(long, default_value_t = 0.1)]
     pub discard: f64,
+    /// Neighborhood sizes of the maximum likelihood dimension
+    #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [20])]
+    pub k: Vec<usize>,
+    /// The largest K of Gride's scales 2, 4, 8, …
+    #[arg(long, value_name = "K", default_value_t = 64)]
+    pub gride_k: usize,
+    /// Neighbors of a row whose principal components are its local dimension
+    #[arg(long, value_name = "K", default_value_t = 50)]
+    pub local_k: usize,
     /// What all analyses share.
     #[command(flatten)]
     #[serde(flatten)]
@@ -43,7 +52,7 @@ default_options!(Manifold);
 bind!(Manifold: models, seen, groups);
 declare!(Manifold {
     kind: Kind::Manifold,
-    about: "How many dimensions do the embeddings use? (participation ratio, TwoNN, spectrum)",
+    about: "How many dimensions do the embeddings use? (participation ratio, TwoNN, Gride, spectrum)",
     examples: "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05",
     folder: "manifold_dimension",
     reads: &[Role::Episodes, Role::Embeddings],
@@ -55,6 +64,7 @@ declare!(Manifold {
     classes: &["episodes"],
     take: |joint, own| {
         joint.discard = own.discard;
+        joint.dimension.clone_from(&own.dimension);
         joint.sample = own.sample;
     },
 });
@@ -73,9 +83,30 @@ impl Analysis for Manifold {
             let discard = &self.discard;
             bail!("`discard` = {discard} must be at least 0 and below 1 (0.1 is usual)");
         }
+        let k = check_k(&self.k)?;
+        if let Some(k) = k.iter().find(|k| **k < 2) {
+            bail!("`k` = {k}: a dimension by maximum likelihood needs at least 2 neighbors (20 is usual)");
+        }
+        if self.gride_k < 2 {
+            bail!(
+                "`gride_k` = {}: the smallest scale of Gride is 2 (64 is usual)",
+                self.gride_k
+            );
+        }
+        if self.local_k < 2 {
+            bail!(
+                "`local_k` = {}: principal components need at least 2 neighbors (50 is usual)",
+                self.local_k
+            );
+        }
         Ok(Spec {
             sample: check_sample(self.sample)?,
             discard: self.discard,
+            dimension: DimensionSpec {
+                k,
+                gride_k: self.gride_k,
+                local_k: self.local_k,
+            },
             ..self.settings.spec()?
         })
     }

@@ -11,7 +11,7 @@ use crate::inputs::{Inputs, Role};
 use crate::options::{Data, Groups, Models, Settings, default_options, words};
 use crate::source::{Source, bind};
 
-/// Trustworthiness and continuity.
+/// Trustworthiness and continuity, and curves over neighborhoods of every size.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Neighborhood {
@@ -46,7 +46,7 @@ default_options!(Neighborhood);
 bind!(Neighborhood: states, groups, models);
 declare!(Neighborhood {
     kind: Kind::Neighborhood,
-    about: "Are neighbors preserved by the embedding? (trustworthiness, continuity)",
+    about: "Are neighbors preserved by the embedding? (trustworthiness, continuity, R_NX)",
     examples: "Examples:\n  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15\n  repscope neighborhood --states frames.npy --model z.npy --sample 2000",
     folder: "neighborhood_preservation",
     reads: &[Role::States, Role::Episodes, Role::Embeddings],

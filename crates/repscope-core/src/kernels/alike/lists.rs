@@ -20,42 +20,45 @@ pub(crate) struct Agreement {
 /// Two units, the smaller number first, and what one does to the values of the other.
 type Together = ([u32; 2], f64);
 
-/// The share of the k nearest of each row that both spaces agree on.
+/// The share of the k nearest of each row that both spaces agree on, and what each neighbor does to it.
 ///
 /// A neighbor that both lists of a row share adds 1 / k. Where it is missing, each list takes one more row, which is shared about half as
 /// often as those before it, because the share hardly depends on how many rows there are. So a shared neighbor does (1 − share) / k to the
 /// value of the row, and one that is in a single list −share / 2k: the neighbors of a row together do nothing.
+pub(crate) fn shares(a: &Neighbors, b: &Neighbors, k: usize, driver: &Driver) -> (Vec<f64>, Vec<Vec<(u32, f64)>>) {
+    let parts = driver.blocks(a.rows.len() / a.k, ROWS, |block| {
+        let of_row = |row: usize| {
+            let [first, second] = [a, b].map(|lists| &lists.of(row)[..k]);
+            let [is_first, is_second] = [first, second].map(|list| {
+                let mut sorted = list.to_vec();
+                sorted.sort_unstable();
+                move |row: u32| sorted.binary_search(&row).is_ok()
+            });
+            let shared = first.iter().filter(|other| is_second(**other)).count();
+            let value = shared as f64 / k as f64;
+            let of_first = first.iter().map(|&other| match is_second(other) {
+                true => (other, (1.0 - value) / k as f64),
+                false => (other, -value / 2.0 / k as f64),
+            });
+            let single = second.iter().filter(|other| !is_first(**other));
+            let of_second = single.map(|&other| (other, -value / 2.0 / k as f64));
+            (value, of_first.chain(of_second).collect())
+        };
+        block.map(of_row).collect::<Vec<(f64, Vec<(u32, f64)>)>>()
+    });
+    parts.into_iter().flatten().unzip()
+}
+
+/// The share of the k nearest of each row that both spaces agree on, where all rows have lists.
 pub(crate) fn mutual(a: &Neighbors, b: &Neighbors, k: usize, units: Units, driver: &Driver) -> Agreement {
     let rows = a.rows.len() / a.k;
-    let parts = driver.blocks(rows, ROWS, |block| {
-        let (mut values, mut changes) = (Vec::new(), Vec::new());
-        for row in block {
-            let [first, second] = [a, b].map(|lists| &lists.of(row)[..k]);
-            let shared = first.iter().filter(|other| second.contains(other)).count();
-            let value = shared as f64 / k as f64;
-            values.push(value);
-            let mut change = |other: u32, by: f64| changes.push((row as u32, other, by / k as f64));
-            for &other in first {
-                change(
-                    other,
-                    if second.contains(&other) {
-                        1.0 - value
-                    } else {
-                        -value / 2.0
-                    },
-                );
-            }
-            let single = second.iter().filter(|other| !first.contains(other));
-            single.for_each(|&other| change(other, -value / 2.0));
-        }
-        (values, changes)
-    });
-    let (values, changes): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    let values = values.concat();
+    let (values, changes) = shares(a, b, k, driver);
+    let changes = (0u32..).zip(changes);
+    let changes = changes.flat_map(|(row, own)| own.into_iter().map(move |(other, change)| (row, other, change)));
     let (count, mean) = (rows as f64, values.iter().sum::<f64>() / rows as f64);
     let mut effects: Vec<f64> = values.iter().map(|value| (value - mean) / count).collect();
     let mut together: Vec<Together> = Vec::new();
-    for (row, other, change) in changes.into_iter().flatten() {
+    for (row, other, change) in changes {
         let [one, two] = [row, other].map(|row| match units {
             Units::Single(_) => row,
             Units::Groups(codes, _) => codes[row as usize],

@@ -20,6 +20,7 @@ pub struct Options {
     pub k: Option<Vec<usize>>,
     pub clusters: Option<usize>,
     pub knn_k: Option<usize>,
+    pub local_k: Option<usize>,
     pub t: Option<f64>,
     pub alpha: Option<f64>,
     pub distance: Option<String>,

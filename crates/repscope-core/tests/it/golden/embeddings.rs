@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Space, Spec, Study,
+    ClidSpec, ClusterCount, DimensionSpec, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Space, Spec, Study,
     Targets, UnitLength,
 };
 
@@ -18,6 +18,7 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
     }
     Spec {
         k: k.map_or(default.k, |k| vec![k]),
+        dimension: k.or(options.local_k).map_or(default.dimension, dimension),
         clusters: options.clusters.unwrap_or(default.clusters),
         t: options.t.unwrap_or(default.t),
         alpha: options.alpha.unwrap_or(default.alpha),
@@ -33,6 +34,15 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
             ..default.probe
         },
         ..Spec::default()
+    }
+}
+
+/// The k of a case is that of whatever it asks for.
+fn dimension(k: usize) -> DimensionSpec {
+    DimensionSpec {
+        k: vec![k.max(2)],
+        gride_k: k.max(2),
+        local_k: k.max(2),
     }
 }
 
