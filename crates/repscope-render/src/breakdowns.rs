@@ -7,7 +7,8 @@ use crate::table::{Cell, Column, Kind, Row, Table, csv};
 use repscope_core::{Breakdown, Results};
 
 /// Columns that count; CSV writes them as integers.
-const COUNTS: [&str; 15] = [
+const COUNTS: [&str; 20] = [
+    "batches",
     "clusters",
     "count",
     "gained",
@@ -15,10 +16,14 @@ const COUNTS: [&str; 15] = [
     "lone",
     "lost",
     "models",
+    "new",
+    "permutations",
     "predicted",
     "queries",
+    "reference",
     "relevant",
     "right",
+    "rows",
     "samples",
     "small",
     "support",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Finding, Labels, Pairs, Recipe, Space, Study, examine};
+use repscope_core::{Finding, Labels, Pairs, Recipe, Reference, Space, Study, examine};
 use repscope_io::{Array, InputRecord, Pool};
 
 use crate::encoding::{self, Encoders, Seen};
@@ -28,6 +28,9 @@ pub enum Role {
     Embeddings,
     NextEmbeddings,
     Views,
+    Against,
+    AgainstGroups,
+    Batches,
 }
 
 impl Role {
@@ -40,6 +43,9 @@ impl Role {
         Role::Embeddings,
         Role::NextEmbeddings,
         Role::Views,
+        Role::Against,
+        Role::AgainstGroups,
+        Role::Batches,
     ];
 }
 
@@ -87,13 +93,14 @@ pub enum Distances {
     Required,
 }
 
-/// The embeddings of a model, of its next inputs, and of its second view.
+/// The embeddings of a model, of its next inputs, of its second view, and of reference rows.
 #[derive(Clone)]
 struct Embeddings {
     model: String,
     now: Space,
     next: Option<Space>,
     view: Option<Arc<Space>>,
+    reference: Option<Arc<Reference>>,
 }
 
 impl Inputs {
@@ -109,7 +116,13 @@ impl Inputs {
         let views = if data.views.is_empty() {
             Vec::new()
         } else {
-            let pairs = models::pair_views(&data.views, &named);
+            let pairs = models::pair(&models::VIEWS, &data.views, &named);
+            problems.take(pairs).unwrap_or_default()
+        };
+        let references = if data.against.is_empty() {
+            Vec::new()
+        } else {
+            let pairs = models::pair(&models::REFERENCES, &data.against, &named);
             problems.take(pairs).unwrap_or_default()
         };
         let mut all = All {
@@ -136,6 +149,13 @@ impl Inputs {
             (None, Some(stops)) => all.stops(stops),
             (None, None) => None,
         };
+        let batches = data.batches.as_ref().and_then(|source| all.labels(Role::Batches, source));
+        let against_groups = data.against_groups.as_ref();
+        let against_groups = against_groups.and_then(|source| all.labels(Role::AgainstGroups, source));
+        if data.against_groups.is_some() && data.against.is_empty() {
+            let problem = "`against_groups` are the groups of reference rows, and there are none; give `against` PATH";
+            all.problems.add(problem.to_string());
+        }
         let mut embeddings = Vec::new();
         for (i, model) in named.iter().enumerate() {
             let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.embeddings)) else {
@@ -152,11 +172,18 @@ impl Inputs {
             };
             let view = views.get(i);
             let view = view.and_then(|place| all.space(Role::Views, place, &view_part(&model.name), data.pool));
+            let place = references.get(i);
+            let reference = place.and_then(|place| all.reference(place, &model.name, data.pool));
+            let reference = reference.map(|embeddings| Reference {
+                embeddings,
+                groups: against_groups.as_deref().cloned(),
+            });
             embeddings.extend(now.map(|now| Embeddings {
                 model: model.name.clone(),
                 now,
                 next,
                 view: view.map(Arc::new),
+                reference: reference.map(Arc::new),
             }));
         }
         let points = |all: &mut All, seen: Option<Seen>, name: &str| {
@@ -179,6 +206,7 @@ impl Inputs {
             states.as_ref(),
             labels.as_deref(),
             episodes.as_deref(),
+            batches.as_deref(),
             &embeddings,
         ))?;
         let steps = match next {
@@ -188,7 +216,7 @@ impl Inputs {
                 Some(problems.take(stacked)?)
             }
         };
-        let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
+        let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone(), batches))?;
         let recipes = models::recipes(&named);
         let mut findings = problems.take(examine(&studies).map_err(anyhow::Error::from))?;
         Recipe::rename(&recipes, &mut findings);
@@ -216,6 +244,13 @@ impl Inputs {
             next_states: kept(&data.next_states, Role::NextStates),
             labels: kept(&data.labels, Role::Labels),
             episodes: kept(&data.episodes, Role::Episodes),
+            batches: kept(&data.batches, Role::Batches),
+            against_groups: kept(&data.against_groups, Role::AgainstGroups),
+            against: if read.contains(&Role::Against) {
+                data.against.clone()
+            } else {
+                Vec::new()
+            },
             ..data.clone()
         };
         Sources {
@@ -291,6 +326,14 @@ pub fn roles(data: &Data) -> Layer {
     if !data.replicates.is_empty() {
         roles.insert("replicates".to_string(), serde_json::json!(data.replicates));
     }
+    if !data.against.is_empty() {
+        roles.insert("against".to_string(), serde_json::json!(data.against));
+    }
+    for (name, source) in [("against_groups", &data.against_groups), ("batches", &data.batches)] {
+        if source.is_some() {
+            roles.insert(name.to_string(), serde_json::json!(source));
+        }
+    }
     if data.shards {
         roles.insert("shards".to_string(), serde_json::json!(true));
     }
@@ -319,6 +362,7 @@ fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
         ("states", &data.states),
         ("labels", &data.labels),
         ("episodes", &data.episodes),
+        ("batches", &data.batches),
     ] {
         if let Some(source) = source {
             parts.push(Part::new(name, source.place()?));
@@ -415,12 +459,27 @@ impl All<'_> {
         self.keep(role, read)
     }
 
+    /// Reads the reference rows of a model. They are other samples, so nothing joins them by id.
+    fn reference(&mut self, place: &Place, name: &str, pool: Pool) -> Option<Space> {
+        let read = self.reader.array(place).and_then(|array| {
+            let name = format!("reference rows of {name}");
+            array.into_space(&name, pool).with_context(|| place.to_string())
+        });
+        self.keep(Role::Against, read)
+    }
+
     fn labels(&mut self, role: Role, source: &Source) -> Option<Arc<Labels>> {
         let labels = source.place().and_then(|place| match role {
-            Role::Episodes => Ok(self.reader.array(&place)?.into_episodes(&place.to_string())?),
+            Role::Episodes | Role::AgainstGroups => Ok(self.reader.array(&place)?.into_episodes(&place.to_string())?),
             _ => self.reader.labels(&place),
         });
-        let part = if role == Role::Episodes { "episodes" } else { "labels" };
+        let part = match role {
+            Role::Episodes => "episodes",
+            Role::Batches => "batches",
+            // Reference rows are other samples, and nothing joins them by id.
+            Role::AgainstGroups => return self.keep(role, labels.map(Arc::new)),
+            _ => "labels",
+        };
         let read = labels.and_then(|labels| Ok(Arc::new(self.orders.labels(part, labels)?)));
         self.keep(role, read)
     }
@@ -437,12 +496,14 @@ fn same_rows(
     states: Option<&Space>,
     labels: Option<&Labels>,
     episodes: Option<&Labels>,
+    batches: Option<&Labels>,
     embeddings: &[Embeddings],
 ) -> Result<()> {
     let mut rows: Vec<(String, usize)> = Vec::new();
     rows.extend(states.map(|states| ("the states".to_string(), states.rows())));
     rows.extend(labels.map(|labels| ("the labels".to_string(), labels.rows())));
     rows.extend(episodes.map(|episodes| ("the episodes".to_string(), episodes.rows())));
+    rows.extend(batches.map(|batches| ("the batches".to_string(), batches.rows())));
     for model in embeddings {
         rows.push((format!("model `{}`", model.model), model.now.rows()));
     }
@@ -460,12 +521,15 @@ fn row_studies(
     embeddings: Vec<Embeddings>,
     labels: Option<Arc<Labels>>,
     episodes: Option<Arc<Labels>>,
+    batches: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
     let input = states.map(Arc::new);
     let mut studies = Vec::new();
     for own in embeddings {
         let mut study = Study::new(&own.model, own.now);
         study.view = own.view;
+        study.reference = own.reference;
+        study.batches.clone_from(&batches);
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);

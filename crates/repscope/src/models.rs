@@ -170,11 +170,34 @@ fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
     })
 }
 
-/// The second view of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
-pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+/// Arrays that models have beside their embeddings.
+pub struct Beside {
+    /// The option that names them.
+    option: &'static str,
+    /// One, and several.
+    one: &'static str,
+    many: &'static str,
+}
+
+/// Second views of the same samples.
+pub const VIEWS: Beside = Beside {
+    option: "views",
+    one: "second view",
+    many: "views",
+};
+/// Reference rows.
+pub const REFERENCES: Beside = Beside {
+    option: "against",
+    one: "set of reference rows",
+    many: "reference rows",
+};
+
+/// The array beside each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
+pub fn pair(what: &Beside, given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+    let Beside { option, one, many } = what;
     let mut views = Vec::new();
     for given in given {
-        views.extend(expand("views", given, false)?);
+        views.extend(expand(option, given, false)?);
     }
     if let ([view], [_]) = (&views[..], models)
         && view.origin == Origin::Stem
@@ -187,7 +210,7 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let typed = || views.iter().filter(|view| view.origin == Origin::Typed);
     if let Some(view) = typed().find(|view| !models.iter().any(|model| is_of(view, model))) {
         bail!(
-            "`views` = {0}={1}: no model is called `{0}`; the models are called {2}",
+            "`{option}` = {0}={1}: no model is called `{0}`; the models are called {2}",
             view.name,
             view.place,
             list(models.iter().map(|model| model.name.as_str()))
@@ -203,13 +226,13 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
         match found[..] {
             [view] => Ok(view.place.clone()),
             [] => bail!(
-                "model `{0}` has no second view, the views are {1}; add `views` = {0}=PATH",
+                "model `{0}` has no {one}, the {many} are {1}; add `{option}` = {0}=PATH",
                 model.name,
                 list(views.iter().map(|view| view.name.as_str()))
             ),
-            [one, other, ..] => bail!(
-                "{} and {} could both be the second view of model `{}`; say which with `views` = {2}=PATH",
-                one.place,
+            [first, other, ..] => bail!(
+                "{} and {} could both be the {one} of model `{}`; say which with `{option}` = {2}=PATH",
+                first.place,
                 other.place,
                 model.name
             ),

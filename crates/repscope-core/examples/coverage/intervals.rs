@@ -39,6 +39,8 @@ pub fn spec() -> Spec {
     spec.etes.k = vec![5];
     spec.etes.permutations = 0;
     spec.alike.permutations = 0;
+    spec.drift.permutations = 0;
+    spec.mixing.permutations = 0;
     spec
 }
 

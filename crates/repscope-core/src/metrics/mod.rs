@@ -6,11 +6,13 @@ mod alignment;
 mod clid;
 mod clustering;
 mod collapse;
+mod drift;
 mod etes;
 mod id;
 mod knn_accuracy;
 mod label_precision;
 mod mcr2;
+mod mixing;
 mod over_queries;
 mod participation_ratio;
 mod performance;
@@ -92,6 +94,13 @@ pub static METRICS: &[&Metric] = &[
     &alignment::METRIC,
     &performance::WEIGHTED_CLID,
     &performance::METRIC,
+    &drift::MMD,
+    &drift::ENERGY_DISTANCE,
+    &drift::FRECHET_DISTANCE,
+    &drift::KNN_TWO_SAMPLE,
+    &mixing::ILISI,
+    &mixing::CILISI,
+    &mixing::KBET,
     &label_precision::METRIC,
     &retrieval::LABEL_RECALL,
     &retrieval::LABEL_HIT,
@@ -140,6 +149,10 @@ pub enum Analysis {
     Retrieval,
     /// Are the representations of two models the same thing?
     Similarity,
+    /// Do new rows come from the distribution of reference rows?
+    Drift,
+    /// Do neighborhoods mix the batches that the data come from?
+    Mixing,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
     /// Do texts generated from signals fit the signals?
@@ -159,6 +172,8 @@ impl Analysis {
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
             Analysis::Similarity => "similarity",
+            Analysis::Drift => "drift",
+            Analysis::Mixing => "mixing",
             Analysis::Perturb => "perturb",
             Analysis::Etes => "etes",
         }
@@ -218,6 +233,10 @@ pub enum Takes {
     LabelsIfAny,
     /// Embeddings of a second view of the same samples.
     View,
+    /// Embeddings of other samples by the same encoder, such as those it was trained on.
+    Reference,
+    /// The batch of each row: what it comes from and what should not show.
+    Batches,
     /// How well each of several models does elsewhere.
     Performance,
     /// The embeddings of several models for the same samples.

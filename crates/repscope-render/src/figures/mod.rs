@@ -7,10 +7,12 @@
 //! the intervals are and what a reader must know; its description says the main numbers in words.
 
 mod clid;
+pub(crate) mod drift;
 mod etes;
 mod geometry;
 mod manifold;
 mod map;
+mod mixing;
 mod models;
 mod neighborhood;
 mod perturb;
@@ -47,17 +49,19 @@ impl NamedFigure {
 }
 
 /// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
-const SEEDED: [&str; 4] = [
+const SEEDED: [&str; 6] = [
     "geometry_analysis/",
     "robustness_analysis/",
     "perturbation_analysis/",
     "similarity/",
+    "drift/",
+    "mixing/",
 ];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 12] = [
+const ANALYSES: [(&str, Analysis); 14] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -66,6 +70,8 @@ const ANALYSES: [(&str, Analysis); 12] = [
     ("rankme", rankme::figures),
     ("clid", clid::figures),
     ("similarity", similarity::figures),
+    ("drift", drift::figures),
+    ("mixing", mixing::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
     ("etes", etes::figures),

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::problems::Problems;
 use crate::analysis::{self, Analysis, Declared, Origin, Preset, clid_presets};
 use crate::gate::GateOptions;
+use crate::inputs::Role;
 use crate::options::layers::{self, Layer};
 use crate::options::{Data, Outputs, Settings, default_options};
 use crate::performance_file::PerformanceSource;
@@ -182,10 +183,11 @@ impl Evaluate {
             Some(path) => {
                 let mut file = study_file::read(path, problems)?;
                 if has_models {
-                    // Second views belong to the models beside them.
+                    // Second views and reference rows belong to the models beside them.
                     file.own.remove("models");
                     file.own.remove("replicates");
                     file.own.remove("views");
+                    file.own.remove("against");
                 }
                 let folder = path.parent().unwrap_or(Path::new(""));
                 for written in ["output_dir", "baseline"] {
@@ -292,14 +294,16 @@ impl Evaluate {
     pub fn wants(&self, kind: Kind) -> bool {
         let choice = &self.choice;
         let is_named = choice.only.contains(&kind);
-        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || self.mentions(kind));
+        let declared = analysis::declared(kind);
+        let is_asked = || self.mentions(kind) || self.data.asks_for(declared);
+        let is_usual = choice.only.is_empty() && (!declared.is_asked_for || is_asked());
         !choice.skip.contains(&kind) && (is_named || is_usual)
     }
 
     /// Why an analysis cannot run, as far as the options show.
     pub fn lacks(&self, declared: &Declared) -> Option<String> {
         let has_own = |own: &&Declared| own.data == Origin::Own;
-        let reads_states = declared.reads.contains(&crate::inputs::Role::States);
+        let reads_states = declared.reads.contains(&Role::States);
         let names_own_data = || analysis::evaluated().filter(has_own).any(|own| self.mentions(own.kind));
         if has_own(&declared) {
             let name = declared.kind.name();
@@ -314,6 +318,12 @@ impl Evaluate {
         if reads_states && self.data.states.is_none() {
             return Some("it needs what the models saw (`states`)".to_string());
         }
+        if declared.reads.contains(&Role::Against) && self.data.against.is_empty() {
+            return Some("it needs reference rows (`against`)".to_string());
+        }
+        if declared.reads.contains(&Role::Batches) && self.data.batches.is_none() {
+            return Some("it needs a batch per row (`batches`)".to_string());
+        }
         if declared.kind == Kind::Robustness && !self.data.has_encoders() {
             return Some("it needs a model that is an encoder, such as `model` model.onnx".to_string());
         }
@@ -322,6 +332,12 @@ impl Evaluate {
 }
 
 impl Data {
+    /// Whether inputs are given that only this analysis reads.
+    fn asks_for(&self, declared: &Declared) -> bool {
+        let reads = |role| declared.reads.contains(&role);
+        (reads(Role::Against) && !self.against.is_empty()) || (reads(Role::Batches) && self.batches.is_some())
+    }
+
     /// These inputs, where they were given, over others.
     fn over(self, lower: Data, is_typed: &impl Fn(&str) -> bool) -> Data {
         fn pick<T>(is_typed: bool, upper: T, lower: T) -> T {
@@ -333,6 +349,9 @@ impl Data {
             episodes: pick(is_typed("episodes"), self.episodes, lower.episodes),
             labels: pick(is_typed("labels"), self.labels, lower.labels),
             views: pick(is_typed("views"), self.views, lower.views),
+            against: pick(is_typed("against"), self.against, lower.against),
+            against_groups: pick(is_typed("against_groups"), self.against_groups, lower.against_groups),
+            batches: pick(is_typed("batches"), self.batches, lower.batches),
             models: pick(is_typed("models"), self.models, lower.models),
             replicates: pick(is_typed("replicates"), self.replicates, lower.replicates),
             ids: pick(is_typed("ids"), self.ids, lower.ids),

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, Space, Spec, Study, UnitLength,
+    ClidSpec, ClusterCount, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel, Pairs, Reference,
+    Space, Spec, Study, UnitLength,
 };
 
 use super::case::Case;
@@ -26,6 +27,14 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
             Some(other) => panic!("{}: unknown distance {other}", case.document.case),
         },
         clid: options.clid.as_ref().map_or(default.clid, steps),
+        drift: DriftSpec {
+            k: k.unwrap_or(default.drift.k),
+            ..default.drift
+        },
+        mixing: MixingSpec {
+            k: k.unwrap_or(default.mixing.k),
+            ..default.mixing
+        },
         mcr2: constants(options, default.mcr2),
         ..Spec::default()
     }
@@ -97,6 +106,13 @@ fn study(case: &Case) -> Study {
     let has_input = case.has("input");
     Study {
         noise: noise(case, &latent).map(Arc::new),
+        reference: case.has("reference").then(|| {
+            Arc::new(Reference {
+                embeddings: case.space("reference"),
+                groups: None,
+            })
+        }),
+        batches: case.has("batches").then(|| Arc::new(case.labels("batches"))),
         view: case.has("view").then(|| Arc::new(case.space("view"))),
         input: has_input.then(|| Arc::new(case.space("input"))),
         labels: case.has("labels").then(|| Arc::new(case.labels("labels"))),
