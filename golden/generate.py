@@ -46,6 +46,7 @@ from perturbation import perturbation_cases
 from probe import probe_cases
 from robustness import robustness_cases
 from similarity import similarity_cases
+from two_sets import drift_cases, mixing_cases
 
 
 # ---------------------------------------------------------------- smoothness
@@ -1139,7 +1140,7 @@ def main():
     for build in (smoothness_cases, robustness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
                   uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases,
                   clid_cases, mcr2_cases, alignment_cases, performance_cases, perturbation_cases, similarity_cases,
-                  collapse_cases, probe_cases, dimension_cases, curves_cases):
+                  collapse_cases, probe_cases, dimension_cases, curves_cases, drift_cases, mixing_cases):
         build()
     problems, size = [], 0
     for case in CASES:

@@ -18,6 +18,7 @@
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
 //!   the inputs of an encoder.
+//! - `kernels::two_sets` compares the rows of a study with those of a reference, and `kernels::mixing` looks for batches in neighborhoods.
 //! - [`similarity()`]: models against each other on the same rows, from their products, lists and distances (`kernels::alike`).
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner; `texts`: what single texts score.
 //! - [`blocks`]: the same work on matrices that no single machine holds: tasks that workers run wherever the rows are, and partials
@@ -79,7 +80,7 @@ pub use collapse::{Collapse, Directions};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Precision, Retrieval, Space, Split, Study, System, Targets, Values, Version, part_of_identity,
+    PerturbedSet, Precision, Reference, Retrieval, Space, Split, Study, System, Targets, Values, Version, part_of_identity,
 };
 pub use error::{Error, Result, counted};
 pub use etes::etes;
@@ -102,7 +103,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, EtesSpec, IdNorm, Mcr2Spec, ProbeSpec, RankSpec, SearchInterval,
+    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, EtesSpec, FEWEST_PERMUTATIONS, IdNorm, Mcr2Spec, MixingSpec, ProbeSpec, RankSpec, SearchInterval,
     Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, compare_versions, keep_best, pool, test_equivalence};

@@ -200,6 +200,35 @@ impl Analysis {
                     "probe.linear.r2(target=NAME)",
                 ],
             },
+            Analysis::Drift => &Question {
+                title: "Drift",
+                text: "Do new rows come from the distribution of reference rows?",
+                why: "What was trained and validated on the reference rows is known to hold for rows like them. Where new rows \
+                      differ, numbers measured before may not hold any more. Rows that change their sets at random show what \
+                      differs by chance.",
+                quality: None,
+                best: &[""],
+                headlines: &["mmd(kernel=rbf)", "knn_two_sample@K", "energy_distance"],
+                table: &[
+                    "mmd(kernel=rbf)",
+                    "mmd.p(kernel=rbf)",
+                    "knn_two_sample.balanced@K",
+                    "knn_two_sample.p@K",
+                    "frechet_distance",
+                    "frechet_distance.p",
+                ],
+            },
+            Analysis::Mixing => &Question {
+                title: "Mixing",
+                text: "Do neighborhoods mix the batches that the data come from?",
+                why: "Where rows lie by plate, device, site or subject and not by what they show, whatever is learned from the \
+                      embeddings may rest on that. Batches that differ in what they hold are not to be mixed, so read it \
+                      beside the classes.",
+                quality: None,
+                best: &[""],
+                headlines: &["cilisi", "ilisi.scaled", "kbet@K"],
+                table: &["ilisi", "ilisi.scaled", "cilisi", "kbet@K"],
+            },
             Analysis::Perturb => &Question {
                 title: "Perturbation",
                 text: "How much worse does a classifier do where parts of its images are masked?",

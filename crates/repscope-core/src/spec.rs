@@ -321,6 +321,102 @@ impl ProbeSpec {
     }
 }
 
+/// How two sets of rows are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DriftSpec {
+    /// Neighbors whose sets are counted.
+    pub k: usize,
+    /// Random rows of each set of which all pairs are compared.
+    pub sample: usize,
+    /// The width of Gaussian kernels, as a multiple of the median distance.
+    pub bandwidth: f64,
+    /// How often rows change their sets at random; with none there is neither a chance level nor a p-value.
+    pub permutations: usize,
+}
+
+impl Default for DriftSpec {
+    fn default() -> Self {
+        DriftSpec {
+            k: 5,
+            sample: 1000,
+            bandwidth: 1.0,
+            permutations: 999,
+        }
+    }
+}
+
+/// Fewer permutations than this give no p-value of 0.05.
+pub const FEWEST_PERMUTATIONS: usize = 19;
+
+impl DriftSpec {
+    fn check(&self) -> Result<()> {
+        let DriftSpec {
+            k,
+            sample,
+            bandwidth,
+            permutations,
+        } = self;
+        refuse_if(*k == 0, || {
+            "0 neighbors are of no set; k must be at least 1 (5 is usual)".to_string()
+        })?;
+        refuse_if(*sample < 10, || {
+            format!("a sample of {sample} rows of each set has too few pairs; give at least 10 (1000 is usual)")
+        })?;
+        refuse_if(!(*bandwidth > 0.0 && bandwidth.is_finite()), || {
+            format!("a bandwidth of {bandwidth} medians is not above 0 and finite (1 is usual)")
+        })?;
+        refuse_if((1..FEWEST_PERMUTATIONS).contains(permutations), || {
+            format!(
+                "{permutations} permutations give no p-value below 1 / {}; give at least {FEWEST_PERMUTATIONS} (999 is usual), or 0 for none",
+                permutations + 1
+            )
+        })
+    }
+}
+
+/// How batches are looked for in neighborhoods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MixingSpec {
+    /// Neighbors whose batches kBET tests.
+    pub k: usize,
+    /// How many neighbors count, in effect, in LISI.
+    pub perplexity: f64,
+    /// The level of the test of each neighborhood.
+    pub alpha: f64,
+    /// How often batches are assigned at random, for the chance level.
+    pub permutations: usize,
+}
+
+impl Default for MixingSpec {
+    fn default() -> Self {
+        MixingSpec {
+            k: 50,
+            perplexity: 30.0,
+            alpha: 0.05,
+            permutations: 20,
+        }
+    }
+}
+
+impl MixingSpec {
+    fn check(&self) -> Result<()> {
+        let MixingSpec {
+            k, perplexity, alpha, ..
+        } = self;
+        refuse_if(*k < 2, || {
+            format!("neighborhoods of {k}: at least 2 neighbors are needed to be of several batches (50 is usual)")
+        })?;
+        refuse_if(!(*perplexity >= 2.0 && perplexity.is_finite()), || {
+            format!("a perplexity of {perplexity} is not at least 2 and finite (30 is usual)")
+        })?;
+        refuse_if(!(*alpha > 0.0 && *alpha < 1.0), || {
+            format!("a test at the level {alpha}: it must be between 0 and 1 (0.05 is usual)")
+        })
+    }
+}
+
 /// The constants of ETES.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -469,6 +565,10 @@ pub struct Spec {
     pub alike: AlikeSpec,
     /// The steps of probes.
     pub probe: ProbeSpec,
+    /// How two sets of rows are compared.
+    pub drift: DriftSpec,
+    /// How batches are looked for in neighborhoods.
+    pub mixing: MixingSpec,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -500,6 +600,8 @@ impl Default for Spec {
             etes: EtesSpec::default(),
             alike: AlikeSpec::default(),
             probe: ProbeSpec::default(),
+            drift: DriftSpec::default(),
+            mixing: MixingSpec::default(),
             memory: None,
         }
     }
@@ -531,6 +633,8 @@ impl Spec {
         self.dimension.check()?;
         self.alike.check()?;
         self.probe.check()?;
+        self.drift.check()?;
+        self.mixing.check()?;
         self.etes.check()
     }
 }

@@ -7,7 +7,8 @@ use crate::table::{Cell, Column, Kind, Row, Table, csv};
 use repscope_core::{Breakdown, Results};
 
 /// Columns that count; CSV writes them as integers.
-const COUNTS: [&str; 16] = [
+const COUNTS: [&str; 21] = [
+    "batches",
     "clusters",
     "count",
     "draws",
@@ -16,10 +17,14 @@ const COUNTS: [&str; 16] = [
     "lone",
     "lost",
     "models",
+    "new",
+    "permutations",
     "predicted",
     "queries",
+    "reference",
     "relevant",
     "right",
+    "rows",
     "samples",
     "small",
     "support",

@@ -26,7 +26,7 @@ type Column = (&'static str, &'static Output);
 type Field<T> = (&'static str, fn(&T) -> String);
 
 /// The analyses that have files, by command, and their folders.
-const ANALYSES: [(&str, &str, Analysis); 13] = [
+const ANALYSES: [(&str, &str, Analysis); 15] = [
     ("smoothness", "smoothness_analysis", smoothness),
     ("robustness", "robustness_analysis", robustness),
     ("neighborhood", "neighborhood_preservation", neighborhood),
@@ -36,6 +36,8 @@ const ANALYSES: [(&str, &str, Analysis); 13] = [
     ("clid", "clid", clid),
     ("similarity", "similarity", similarity),
     ("probe", "probe", probe),
+    ("drift", "drift", drift),
+    ("mixing", "mixing", mixing),
     ("retrieval", "retrieval", retrieval),
     ("perturb", "perturbation_analysis", perturb),
     ("etes", "etes_analysis", etes),
@@ -576,6 +578,26 @@ fn similarity(results: &Results) -> Vec<(&'static str, String)> {
         owner.analysis.is_of_pairs().then(|| vec![table.metric.to_string()])
     };
     vec![("similarity.csv", below_each_other(results, &["measure"], of))]
+}
+
+/// A line for each statistic and model, with what rows that change their sets at random give.
+fn drift(results: &Results) -> Vec<(&'static str, String)> {
+    let of = |table: &Breakdown| {
+        let owner = table.metric.metric()?;
+        (owner.analysis == core::Analysis::Drift).then(|| vec![table.metric.to_string(), table.model.clone()])
+    };
+    vec![("drift.csv", below_each_other(results, &["measure", "model"], of))]
+}
+
+/// Every score, and CiLISI by class.
+fn mixing(results: &Results) -> Vec<(&'static str, String)> {
+    let is_own = |id: &MetricId| id.metric().is_some_and(|own| own.analysis == core::Analysis::Mixing);
+    let scores = results.scores.iter().filter(|score| is_own(&score.metric));
+    let of = |table: &Breakdown| is_own(&table.metric).then(|| vec![table.model.clone()]);
+    vec![
+        ("mixing.csv", write(&long_header(), scores.map(long_row))),
+        ("mixing_classes.csv", below_each_other(results, &["model"], of)),
+    ]
 }
 
 /// All scores in the long form, because their names depend on the data; and probes of few rows.

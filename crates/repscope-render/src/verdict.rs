@@ -9,7 +9,9 @@ use repscope_core::{
 };
 use serde::Serialize;
 
+use crate::breakdowns::cell;
 use crate::compare::probability::p_value;
+use crate::figures::drift::of_p;
 use crate::numbers::{number, rough, written};
 use crate::scores::{distinct, grouped, is_between, less, only_scores, winner};
 use crate::text::{Style, columns, joined, padding, without_numbers, wrap};
@@ -104,6 +106,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
     found.sentence = match analysis {
         Analysis::Rankme => of_collapse(results) + &described(&scores, results.models().len() > 1),
         Analysis::Similarity => of_pairs(&scores),
+        Analysis::Drift => of_two_sets(results, &scores),
         Analysis::Retrieval => of_retrieval(results, &metric),
         Analysis::Perturb => of_masks(results, first),
         _ if better == Better::Neither || scores.len() == 1 => described(&scores, results.models().len() > 1),
@@ -470,6 +473,45 @@ fn of_pairs(scores: &[&Score]) -> String {
         first.metric,
         first.n
     )
+}
+
+/// Whether new rows differ from the reference, model by model. How little would have been seen is said where nothing was found.
+fn of_two_sets(results: &Results, scores: &[&Score]) -> String {
+    let of_model = |score: &Score| {
+        let p = results.score(&score.model, &of_p(score.metric.as_str())).and_then(|p| p.value);
+        let table = results
+            .breakdowns
+            .iter()
+            .find(|table| table.model == score.model && table.metric == score.metric);
+        let column = |name: &str| table.and_then(|table| cell(table, name, 0));
+        let count = |name: &str| column(name).map_or("?".to_string(), |count| format!("{count:.0}"));
+        let rows = format!("{} new and {} reference rows", count("new"), count("reference"));
+        let value = format!("{} {}", score.metric, with_interval(score));
+        let model = if results.models().len() > 1 {
+            format!("{}: ", score.model)
+        } else {
+            String::new()
+        };
+        let chance = score.chance.map_or(String::new(), |chance| format!(" against {} by chance", rough(chance)));
+        match p {
+            None => format!("{model}{value}; not tested without permutations ({rows})"),
+            Some(p) if p <= 1.0 - score.level.unwrap_or(0.95) + 1e-12 => {
+                format!("{model}the new rows differ from the reference: {value}{chance}, {} ({rows})", p_value(p))
+            }
+            Some(p) => {
+                let seen = column("threshold").map_or(String::new(), |threshold| {
+                    format!("; {} and less is what chance gives with so many rows", rough(threshold))
+                });
+                format!("{model}no drift found: {value}{chance}, {} ({rows}){seen}", p_value(p))
+            }
+        }
+    };
+    let shown: Vec<String> = scores.iter().take(MOST_NAMED).map(|score| of_model(score)).collect();
+    let more = match scores.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    shown.join("; ") + &more
 }
 
 /// Every direction at the K of the headline, for the first set of labels.

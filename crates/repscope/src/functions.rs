@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, Targets, Values, evaluate};
+use repscope_core::{Labels, Metric, Pairs, Reference, Score, Space, Spec, Study, Targets, Values, evaluate};
 
 use crate::error::{Error, Result};
 
@@ -215,6 +215,51 @@ pub fn lidar(embeddings: &Embeddings, view: &Embeddings) -> Result<Score> {
     let mut study = study(embeddings);
     study.view = Some(view.0.clone());
     first(scores("lidar", study, &Spec::default())?)
+}
+
+/// Functions of new rows and of reference rows.
+macro_rules! of_two_sets {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(embeddings: &Embeddings, reference: &Embeddings) -> Result<Vec<Score>> {
+            let mut study = study(embeddings);
+            study.reference = Some(Arc::new(Reference { embeddings: (*reference.0).clone(), groups: None }));
+            scores(stringify!($name), study, &Spec::default())
+        })*
+    };
+}
+
+of_two_sets! {
+    /// The squared maximum mean discrepancy of three kernels, each with its p-value.
+    mmd;
+    /// How far new rows are from reference rows, beyond how far the rows of each set are from each other, with its p-value.
+    energy_distance;
+    /// How far the means and covariances of both sets are apart, with its p-value.
+    frechet_distance;
+    /// Whether the nearest rows of a row are of its own set, with its p-value.
+    knn_two_sample;
+}
+
+/// How many batches the neighborhood of a row holds in effect.
+pub fn ilisi(embeddings: &Embeddings, batches: &Labels) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.batches = Some(Arc::new(batches.clone()));
+    scores("ilisi", study, &Spec::default())
+}
+
+/// How well batches are mixed among the rows of each class.
+pub fn cilisi(embeddings: &Embeddings, labels: &Labels, batches: &Labels) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.labels = Some(Arc::new(labels.clone()));
+    study.batches = Some(Arc::new(batches.clone()));
+    scores("cilisi", study, &Spec::default())
+}
+
+/// The share of rows whose nearest rows hold the batches as all rows do.
+pub fn kbet(embeddings: &Embeddings, batches: &Labels) -> Result<Score> {
+    let mut study = study(embeddings);
+    study.batches = Some(Arc::new(batches.clone()));
+    first(scores("kbet", study, &Spec::default())?)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use glob::Pattern;
-use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Space, Study, Targets, examine};
+use repscope_core::{Finding, Labels, ModelLayer, Pairs, Recipe, Reference, Space, Study, Targets, examine};
 use repscope_io::{Array, InputPath, InputRecord, Pool};
 
 use crate::depth;
@@ -32,6 +32,9 @@ pub enum Role {
     NextEmbeddings,
     Views,
     Targets,
+    Against,
+    AgainstGroups,
+    Batches,
 }
 
 impl Role {
@@ -45,6 +48,9 @@ impl Role {
         Role::NextEmbeddings,
         Role::Views,
         Role::Targets,
+        Role::Against,
+        Role::AgainstGroups,
+        Role::Batches,
     ];
 }
 
@@ -96,13 +102,14 @@ pub enum Distances {
     Required,
 }
 
-/// The embeddings of a model, of its next inputs, and of further views.
+/// The embeddings of a model, of its next inputs, of further views, and of reference rows.
 #[derive(Clone)]
 struct Embeddings {
     model: String,
     now: Space,
     next: Option<Space>,
     views: Vec<Arc<Space>>,
+    reference: Option<Arc<Reference>>,
 }
 
 impl Inputs {
@@ -119,6 +126,12 @@ impl Inputs {
             Vec::new()
         } else {
             let pairs = models::pair_all(&models::VIEWS, &data.views, &named);
+            problems.take(pairs).unwrap_or_default()
+        };
+        let references = if data.against.is_empty() {
+            Vec::new()
+        } else {
+            let pairs = models::pair(&models::REFERENCES, &data.against, &named);
             problems.take(pairs).unwrap_or_default()
         };
         let mut all = All {
@@ -146,6 +159,13 @@ impl Inputs {
             (None, Some(stops)) => all.stops(stops),
             (None, None) => None,
         };
+        let batches = data.batches.as_ref().and_then(|source| all.labels(Role::Batches, source));
+        let against_groups = data.against_groups.as_ref();
+        let against_groups = against_groups.and_then(|source| all.labels(Role::AgainstGroups, source));
+        if data.against_groups.is_some() && data.against.is_empty() {
+            let problem = "`against_groups` are the groups of reference rows, and there are none; give `against` PATH";
+            all.problems.add(problem.to_string());
+        }
         let mut embeddings = Vec::new();
         let mut models = Vec::new();
         for (i, model) in named.iter().enumerate() {
@@ -174,11 +194,18 @@ impl Inputs {
                 .enumerate()
                 .filter_map(|(at, place)| all.space(Role::Views, place, &view_part(&model.name, at), data.pool));
             let views = own.map(Arc::new).collect();
+            let place = references.get(i);
+            let reference = place.and_then(|place| all.reference(place, &model.name, data.pool));
+            let reference = reference.map(|embeddings| Reference {
+                embeddings,
+                groups: against_groups.as_deref().cloned(),
+            });
             embeddings.extend(now.map(|now| Embeddings {
                 model: model.name.clone(),
                 now,
                 next,
                 views,
+                reference: reference.map(Arc::new),
             }));
         }
         let named = models;
@@ -206,6 +233,7 @@ impl Inputs {
             labels.as_deref(),
             targets.as_deref(),
             episodes.as_deref(),
+            batches.as_deref(),
             &embeddings,
         ))?;
         let steps = match next {
@@ -215,7 +243,7 @@ impl Inputs {
                 Some(problems.take(stacked)?)
             }
         };
-        let studies = problems.take(row_studies(states, embeddings, labels, targets, episodes.clone()))?;
+        let studies = problems.take(row_studies(states, embeddings, labels, targets, episodes.clone(), batches))?;
         let recipes = models::recipes(&named);
         let layers = depth::layers(&named);
         let versions = data
@@ -253,6 +281,13 @@ impl Inputs {
             labels: kept(&data.labels, Role::Labels),
             targets: kept(&data.targets, Role::Targets),
             episodes: kept(&data.episodes, Role::Episodes),
+            batches: kept(&data.batches, Role::Batches),
+            against_groups: kept(&data.against_groups, Role::AgainstGroups),
+            against: if read.contains(&Role::Against) {
+                data.against.clone()
+            } else {
+                Vec::new()
+            },
             ..data.clone()
         };
         Sources {
@@ -332,6 +367,14 @@ pub fn roles(data: &Data) -> Layer {
     if data.targets.is_some() {
         roles.insert("targets".to_string(), serde_json::json!(data.targets));
     }
+    if !data.against.is_empty() {
+        roles.insert("against".to_string(), serde_json::json!(data.against));
+    }
+    for (name, source) in [("against_groups", &data.against_groups), ("batches", &data.batches)] {
+        if source.is_some() {
+            roles.insert(name.to_string(), serde_json::json!(source));
+        }
+    }
     if data.shards {
         roles.insert("shards".to_string(), serde_json::json!(true));
     }
@@ -365,6 +408,7 @@ fn parts(data: &Data, models: &[Model], views: &[Vec<Place>]) -> Result<Vec<Part
         ("labels", &data.labels),
         ("targets", &data.targets),
         ("episodes", &data.episodes),
+        ("batches", &data.batches),
     ] {
         if let Some(source) = source {
             parts.push(Part::new(name, source.place()?));
@@ -520,12 +564,27 @@ impl All<'_> {
         self.keep(role, read)
     }
 
+    /// Reads the reference rows of a model. They are other samples, so nothing joins them by id.
+    fn reference(&mut self, place: &Place, name: &str, pool: Pool) -> Option<Space> {
+        let read = self.reader.array(place).and_then(|array| {
+            let name = format!("reference rows of {name}");
+            array.into_space(&name, pool).with_context(|| place.to_string())
+        });
+        self.keep(Role::Against, read)
+    }
+
     fn labels(&mut self, role: Role, source: &Source) -> Option<Arc<Labels>> {
         let labels = source.place().and_then(|place| match role {
-            Role::Episodes => Ok(self.reader.array(&place)?.into_episodes(&place.to_string())?),
+            Role::Episodes | Role::AgainstGroups => Ok(self.reader.array(&place)?.into_episodes(&place.to_string())?),
             _ => self.reader.labels(&place),
         });
-        let part = if role == Role::Episodes { "episodes" } else { "labels" };
+        let part = match role {
+            Role::Episodes => "episodes",
+            Role::Batches => "batches",
+            // Reference rows are other samples, and nothing joins them by id.
+            Role::AgainstGroups => return self.keep(role, labels.map(Arc::new)),
+            _ => "labels",
+        };
         let read = labels.and_then(|labels| Ok(Arc::new(self.orders.labels(part, labels)?)));
         self.keep(role, read)
     }
@@ -571,6 +630,7 @@ fn same_rows(
     labels: Option<&Labels>,
     targets: Option<&Targets>,
     episodes: Option<&Labels>,
+    batches: Option<&Labels>,
     embeddings: &[Embeddings],
 ) -> Result<()> {
     let mut rows: Vec<(String, usize)> = Vec::new();
@@ -578,6 +638,7 @@ fn same_rows(
     rows.extend(labels.map(|labels| ("the labels".to_string(), labels.rows())));
     rows.extend(targets.map(|targets| ("the targets".to_string(), targets.values().rows())));
     rows.extend(episodes.map(|episodes| ("the episodes".to_string(), episodes.rows())));
+    rows.extend(batches.map(|batches| ("the batches".to_string(), batches.rows())));
     for model in embeddings {
         rows.push((format!("model `{}`", model.model), model.now.rows()));
     }
@@ -596,6 +657,7 @@ fn row_studies(
     labels: Option<Arc<Labels>>,
     targets: Option<Arc<Targets>>,
     episodes: Option<Arc<Labels>>,
+    batches: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
     let input = states.map(Arc::new);
     let mut studies = Vec::new();
@@ -604,6 +666,8 @@ fn row_studies(
         let mut views = own.views.into_iter();
         study.view = views.next();
         study.more_views = views.collect();
+        study.reference = own.reference;
+        study.batches.clone_from(&batches);
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
         study.targets.clone_from(&targets);

@@ -194,6 +194,12 @@ pub const TESTS: Beside = Beside {
     one: "set of test rows",
     many: "test rows",
 };
+/// Reference rows.
+pub const REFERENCES: Beside = Beside {
+    option: "against",
+    one: "set of reference rows",
+    many: "reference rows",
+};
 
 /// The array beside each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
 pub fn pair(what: &Beside, given: &[Given], models: &[Model]) -> Result<Vec<Place>> {

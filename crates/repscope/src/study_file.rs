@@ -27,7 +27,7 @@ use crate::options::{Data, EncoderOptions, Outputs, Settings};
 pub const EXAMPLE: &str = include_str!("study_example.toml");
 
 /// Tables of names and paths.
-const NAMED: [&str; 3] = ["models", "replicates", "views"];
+const NAMED: [&str; 4] = ["models", "replicates", "views", "against"];
 /// The table of how encoders are run.
 const ENCODER: &str = "encoder";
 /// Options of `retrieval` and `robustness` that make them do something else.
@@ -205,7 +205,7 @@ fn top_keys() -> Vec<String> {
 fn data_keys() -> Vec<String> {
     let elsewhere = [
         keys::<EncoderOptions>(),
-        ["model", "replicates", "views"].map(str::to_string).to_vec(),
+        ["model", "replicates", "views", "against"].map(str::to_string).to_vec(),
     ]
     .concat();
     let mut own = keys::<Data>();

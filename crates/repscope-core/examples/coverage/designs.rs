@@ -7,7 +7,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use repscope_core::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Perturbation, PerturbedSet,
-    Retrieval, Space, Study, System, Targets, random,
+    Reference, Retrieval, Space, Study, System, Targets, random,
 };
 
 /// How many columns inputs and embeddings have. MCR² wants four rows of each class for each.
@@ -20,6 +20,9 @@ const FREEDOM: f64 = 2.2;
 const LAG: f64 = 0.7;
 /// Noise of a model, relative to the spread of its inputs.
 const NOISE: f64 = 0.4;
+/// Where the numbers of other worlds begin, and by how much their first column is shifted.
+const OTHER_WORLDS: usize = 1_000_000;
+const SHIFT: f64 = 0.7;
 /// The one seed of the study.
 pub const SEED: u64 = 26;
 
@@ -69,6 +72,7 @@ pub const DESIGNS: [Design; 8] = [
 /// One draw of a design: what models see, and the true classes.
 pub struct World {
     design: Design,
+    replicate: usize,
     stream: ChaCha8Rng,
     inputs: Vec<f64>,
     labels: Vec<u32>,
@@ -80,6 +84,7 @@ impl World {
     pub fn new(design: Design, replicate: usize) -> Self {
         let mut world = World {
             design,
+            replicate,
             stream: random::stream(SEED, design.name, replicate as u64),
             inputs: Vec::new(),
             labels: Vec::new(),
@@ -198,6 +203,8 @@ impl World {
         let episodes = self.episodes();
         let pairs = Pairs::consecutive(self.design.rows, episodes.as_deref());
         Study {
+            reference: Some(Arc::new(self.reference())),
+            batches: Some(Arc::new(self.batches(embeddings))),
             view: Some(Arc::new(self.space("view", view))),
             noise: Some(Arc::new(Noise { levels, unit: None })),
             input: Some(Arc::new(self.space("inputs", self.inputs.clone()))),
@@ -215,6 +222,35 @@ impl World {
         let values = rows.flat_map(|row| [row[0], row[1] + row[2] * row[2]]).collect();
         let space = Space::from_f64("targets", self.design.rows, 2, values);
         Targets::new(&["line", "curve"], space.expect("finite numbers that fill the shape")).expect("two names")
+    }
+
+    /// Other rows of the same kind, in episodes of their own, a little shifted. They come from another world, so that they change no other
+    /// number.
+    fn reference(&self) -> Reference {
+        let mut other = World::new(self.design, self.replicate + OTHER_WORLDS);
+        let mut values = other.embed();
+        values.iter_mut().step_by(COLUMNS).for_each(|x| *x += SHIFT);
+        let names = |labels: &Labels| -> Vec<String> { labels.codes().iter().map(|code| format!("other {code}")).collect() };
+        Reference {
+            embeddings: other.space("reference", values),
+            groups: other.episodes().map(|episodes| Labels::new(&names(&episodes))),
+        }
+    }
+
+    /// Two batches that a neighborhood may show: of rows, or of whole episodes.
+    fn batches(&self, embeddings: &[f64]) -> Labels {
+        let mut stream = random::stream(SEED, "batches", self.replicate as u64);
+        let episodes = self.episodes();
+        let mut of_row = |row: usize| u32::from(embeddings[row * COLUMNS] + 2.0 * normal(&mut stream) > 0.0);
+        let codes = match &episodes {
+            None => (0..self.design.rows).map(of_row).collect(),
+            // Every second episode, whatever it holds.
+            Some(episodes) => {
+                let offset = of_row(0);
+                episodes.codes().iter().map(|code| (code + offset) % 2).collect()
+            }
+        };
+        Labels::from_codes(codes, 2)
     }
 
     /// Embeddings of 24 columns with variances 1/j, for a score of the tail of a spectrum.

@@ -42,6 +42,8 @@ pub fn spec() -> Spec {
     // Nested folds change what is estimated, not how well.
     spec.probe.penalties = vec![1.0];
     spec.probe.shots = Vec::new();
+    spec.drift.permutations = 0;
+    spec.mixing.permutations = 0;
     spec
 }
 

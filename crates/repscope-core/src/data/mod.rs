@@ -16,6 +16,6 @@ pub use perturbation::{Head, Perturbation, PerturbedSet};
 pub use retrieval::{Direction, LabelSet, Retrieval, Split};
 pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
-pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Study};
+pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Reference, Study};
 pub use targets::{Targets, part_of_identity};
 pub use version::{Precision, Version};

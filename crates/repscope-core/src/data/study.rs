@@ -64,6 +64,50 @@ pub struct Study {
     pub label_sets: Vec<(String, Arc<Labels>)>,
     /// The first of the rows that only test a probe, which stand below those that train it; without it rows take turns.
     pub tested_from: Option<usize>,
+    /// Other rows that the same encoder embedded, such as those it was trained on.
+    pub reference: Option<Arc<Reference>>,
+    /// The batch of each row: the plate, device, site or subject that it comes from and that should not show.
+    pub batches: Option<Arc<Labels>>,
+}
+
+/// Rows that those of a study are compared with.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// The embeddings that the model gave: one row per sample.
+    pub embeddings: Space,
+    /// The group of each row. One that has the name of a group of the study is the same group.
+    pub groups: Option<Labels>,
+}
+
+impl Reference {
+    /// Whether the embeddings have these columns, and groups for all rows where the rows of the study have some.
+    fn check(&self, study: &Study) -> Result<()> {
+        let (model, rows) = (&study.model, self.embeddings.rows());
+        let (found, columns) = (self.embeddings.columns(), study.embeddings.columns());
+        refuse_if(found != columns, || {
+            format!(
+                "the reference rows of model `{model}` have {found} columns but its embeddings have {columns}; both must come from \
+                 the same encoder"
+            )
+        })?;
+        if let Some(groups) = self.groups.as_ref().filter(|groups| groups.rows() != rows) {
+            return Err(Error::RowMismatch {
+                left: "the group array of the reference rows".to_string(),
+                left_rows: groups.rows(),
+                right: format!("the reference rows of model `{model}`"),
+                right_rows: rows,
+            });
+        }
+        match (&study.episodes, &self.groups) {
+            (Some(_), None) => Err(Error::input(
+                "groups are given for the rows and not for the reference rows; give both, or none",
+            )),
+            (None, Some(_)) => Err(Error::input(
+                "groups are given for the reference rows and not for the rows; give both, or none",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Study {
@@ -82,6 +126,8 @@ impl Study {
             targets: None,
             label_sets: Vec::new(),
             tested_from: None,
+            reference: None,
+            batches: None,
         }
     }
 
@@ -125,6 +171,11 @@ impl Study {
                 .iter()
                 .map(|(name, labels)| (format!("the labels `{name}`"), labels.rows())),
         );
+        parts.extend(
+            self.batches
+                .iter()
+                .map(|batches| ("the batch array".to_string(), batches.rows())),
+        );
         if let Some((left, left_rows)) = parts.into_iter().find(|(_, found)| *found != rows) {
             return Err(Error::RowMismatch {
                 left,
@@ -140,6 +191,9 @@ impl Study {
                 "{name} of model `{model}` has {found} columns but its embeddings have {columns}; all views must come from \
                  the same encoder"
             )));
+        }
+        if let Some(reference) = &self.reference {
+            reference.check(self)?;
         }
         let Some(pairs) = &self.pairs else { return Ok(()) };
         let last = pairs.rows.iter().map(|&(from, to)| from.max(to)).max();

@@ -6,6 +6,7 @@ mod alignment;
 mod clid;
 mod clustering;
 mod collapse;
+mod drift;
 mod etes;
 mod gride;
 mod id;
@@ -13,10 +14,12 @@ mod knn_accuracy;
 mod label_precision;
 mod local_pca_id;
 mod mcr2;
+mod mixing;
 mod mle_id;
 mod mrre;
 mod near;
 mod neighborhood_curves;
+
 mod over_queries;
 mod participation_ratio;
 mod performance;
@@ -107,6 +110,13 @@ pub static METRICS: &[&Metric] = &[
     &alignment::METRIC,
     &performance::WEIGHTED_CLID,
     &performance::METRIC,
+    &drift::MMD,
+    &drift::ENERGY_DISTANCE,
+    &drift::FRECHET_DISTANCE,
+    &drift::KNN_TWO_SAMPLE,
+    &mixing::ILISI,
+    &mixing::CILISI,
+    &mixing::KBET,
     &label_precision::METRIC,
     &retrieval::LABEL_RECALL,
     &retrieval::LABEL_HIT,
@@ -158,6 +168,10 @@ pub enum Analysis {
     Similarity,
     /// What can be read out of the embeddings by simple predictors?
     Probe,
+    /// Do new rows come from the distribution of reference rows?
+    Drift,
+    /// Do neighborhoods mix the batches that the data come from?
+    Mixing,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
     /// Do texts generated from signals fit the signals?
@@ -178,6 +192,8 @@ impl Analysis {
             Analysis::Retrieval => "retrieval",
             Analysis::Similarity => "similarity",
             Analysis::Probe => "probe",
+            Analysis::Drift => "drift",
+            Analysis::Mixing => "mixing",
             Analysis::Perturb => "perturb",
             Analysis::Etes => "etes",
         }
@@ -239,6 +255,10 @@ pub enum Takes {
     ValuesIfAny,
     /// Embeddings of a second view of the same samples.
     View,
+    /// Embeddings of other samples by the same encoder, such as those it was trained on.
+    Reference,
+    /// The batch of each row: what it comes from and what should not show.
+    Batches,
     /// How well each of several models does elsewhere.
     Performance,
     /// The embeddings of several models for the same samples.

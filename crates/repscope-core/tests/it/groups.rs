@@ -8,7 +8,7 @@ use crate::common::{Draw, MODEL, of_studies, product, run, space};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
     Analysis, Decoding, Direction, Head, LabelSet, Labels, METRICS, Moves, Noise, NoiseLevel, Pairs, Perturbation,
-    PerturbedSet, Results, Retrieval, Score, Spec, Study, System, etes, perturb, retrieve, similarity,
+    PerturbedSet, Reference, Results, Retrieval, Score, Spec, Study, System, etes, perturb, retrieve, similarity,
 };
 
 const GROUPS: usize = 12;
@@ -47,7 +47,14 @@ fn study() -> Study {
             raw,
         },
     };
+    let reference = rows(&mut draw);
     Study {
+        // Every group has rows in both sets.
+        reference: Some(Arc::new(Reference {
+            embeddings: space("reference", COLUMNS, reference),
+            groups: Some(groups()),
+        })),
+        batches: Some(Arc::new(Labels::from_codes((0..ROWS).map(|i| (i / 5 % 2) as u32).collect(), 2))),
         view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 6, input))),
         labels: Some(Arc::new(labels())),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::common::{Draw, MODEL, metric, numbers, of_studies, product, run, space, value};
 use repscope_core::metrics::Invariance;
-use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study};
+use repscope_core::{Labels, Metric, Pairs, Reference, Score, Space, Spec, Study};
 
 const ROWS: usize = 150;
 const COLUMNS: usize = 6;
@@ -191,7 +191,14 @@ fn study() -> Study {
         .collect();
     let episodes = Labels::from_codes((0..ROWS).map(|i| (i / 15) as u32).collect(), 10);
     let view = latent.iter().map(|x| x + draw.normal()).collect();
+    let reference = latent[..60 * COLUMNS].iter().map(|x| x + draw.normal()).collect();
+    let batches = (0..ROWS).map(|_| draw.below(3) as u32).collect();
     Study {
+        reference: Some(Arc::new(Reference {
+            embeddings: space("reference", COLUMNS, reference),
+            groups: Some(Labels::from_codes((0..60).map(|i| (5 + i / 15) as u32).collect(), 10)),
+        })),
+        batches: Some(Arc::new(Labels::from_codes(batches, 3))),
         view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 8, input))),
         labels: Some(Arc::new(Labels::from_codes(labels, 5))),
@@ -201,12 +208,18 @@ fn study() -> Study {
     }
 }
 
-/// The study under changes of one kind, the strongest last. Codes and their second view change alike.
+/// The study under changes of one kind, the strongest last. Codes, their second view and the reference change alike.
 fn changes(study: &Study, invariance: Invariance) -> Vec<(String, Study)> {
     let mut draw = Draw::new(12);
     let with = |change: &dyn Fn(&[f64]) -> Vec<f64>| Study {
         embeddings: space("latent", COLUMNS, change(&numbers(&study.embeddings))),
         view: (study.view.as_ref()).map(|v| Arc::new(space("view", COLUMNS, change(&numbers(v))))),
+        reference: study.reference.as_ref().map(|own| {
+            Arc::new(Reference {
+                embeddings: space("reference", COLUMNS, change(&numbers(&own.embeddings))),
+                groups: own.groups.clone(),
+            })
+        }),
         ..study.clone()
     };
     match invariance {
@@ -253,6 +266,8 @@ fn reorder(study: &Study, order: &[usize]) -> Study {
     });
     Study {
         view: rows_of(&study.view),
+        reference: study.reference.clone(),
+        batches: select(&study.batches),
         input: rows_of(&study.input),
         labels: select(&study.labels),
         episodes: select(&study.episodes),

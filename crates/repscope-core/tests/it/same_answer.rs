@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::common::{Draw, MODEL, metric, of_studies, product, space};
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Labels, Metric, Pairs, Results, Spec, Study, evaluate};
+use repscope_core::{Labels, Metric, Pairs, Reference, Results, Spec, Study, evaluate};
 
 /// No multiple of the 256 rows of a block.
 const ROWS: usize = 1300;
@@ -60,6 +60,7 @@ fn a_model_alone_answers_as_it_does_beside_another() {
     let (first, spec, driver) = (study(), Spec::default(), Driver::silent(Order::Parallel));
     let second = Study {
         embeddings: space("latent", 3, Draw::new(43).normals(3 * ROWS)),
+        reference: None,
         view: None,
         noise: None,
         model: "other".to_string(),
@@ -153,7 +154,14 @@ fn study() -> Study {
         .collect();
     let episodes = Labels::from_codes((0..ROWS).map(|i| (i / 50) as u32).collect(), 26);
     let view = latent.iter().map(|x| x + draw.normal()).collect();
+    let reference = draw.normals(300 * COLUMNS);
+    let batches = (0..ROWS).map(|_| draw.below(3) as u32).collect();
     Study {
+        reference: Some(Arc::new(Reference {
+            embeddings: space("reference", COLUMNS, reference),
+            groups: Some(Labels::from_codes((0..300).map(|i| (20 + i / 50) as u32).collect(), 26)),
+        })),
+        batches: Some(Arc::new(Labels::from_codes(batches, 3))),
         view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 40, input))),
         labels: Some(Arc::new(Labels::from_codes(labels, 6))),

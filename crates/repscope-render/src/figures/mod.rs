@@ -7,11 +7,13 @@
 //! the intervals are and what a reader must know; its description says the main numbers in words.
 
 mod clid;
+pub(crate) mod drift;
 mod etes;
 mod geometry;
 mod layers;
 mod manifold;
 mod map;
+mod mixing;
 mod models;
 mod neighborhood;
 mod perturb;
@@ -50,18 +52,20 @@ impl NamedFigure {
 }
 
 /// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
-const SEEDED: [&str; 5] = [
+const SEEDED: [&str; 7] = [
     "geometry_analysis/",
     "robustness_analysis/",
     "perturbation_analysis/",
     "similarity/",
     "probe/",
+    "drift/",
+    "mixing/",
 ];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 13] = [
+const ANALYSES: [(&str, Analysis); 15] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -71,6 +75,8 @@ const ANALYSES: [(&str, Analysis); 13] = [
     ("clid", clid::figures),
     ("similarity", similarity::figures),
     ("probe", probe::figures),
+    ("drift", drift::figures),
+    ("mixing", mixing::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
     ("etes", etes::figures),

@@ -5,9 +5,11 @@
 //! keyword arguments in Python. [`Declared`] says what else the rest of the library has to know.
 
 mod clid;
+mod drift;
 mod etes;
 mod geometry;
 mod manifold;
+mod mixing;
 mod neighborhood;
 pub mod perturb;
 mod probe;
@@ -38,9 +40,11 @@ pub use repscope_core::Analysis as Kind;
 pub use crate::performance_file::PerformanceSource;
 pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics, presets as clid_presets};
 pub use clid::{Clid, Preset, YesNo};
+pub use drift::Drift;
 pub use etes::{Etes, EtesFiles};
 pub use geometry::Geometry;
 pub use manifold::Manifold;
+pub use mixing::Mixing;
 pub use neighborhood::Neighborhood;
 pub use perturb::{Perturb, PerturbGenerate, Predictions};
 pub use probe::Probe;
@@ -62,6 +66,8 @@ pub const ANALYSES: &[&Declared] = &[
     &clid::DECLARED,
     &similarity::DECLARED,
     &probe::DECLARED,
+    &drift::DECLARED,
+    &mixing::DECLARED,
     &retrieval::DECLARED,
     &etes::DECLARED,
     &perturb::DECLARED,

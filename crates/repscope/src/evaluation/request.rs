@@ -183,10 +183,11 @@ impl Evaluate {
             Some(path) => {
                 let mut file = study_file::read(path, problems)?;
                 if has_models {
-                    // Second views belong to the models beside them.
+                    // Second views and reference rows belong to the models beside them.
                     file.own.remove("models");
                     file.own.remove("replicates");
                     file.own.remove("views");
+                    file.own.remove("against");
                 }
                 let folder = path.parent().unwrap_or(Path::new(""));
                 for written in ["output_dir", "baseline"] {
@@ -293,10 +294,9 @@ impl Evaluate {
     pub fn wants(&self, kind: Kind) -> bool {
         let choice = &self.choice;
         let is_named = choice.only.contains(&kind);
-        // Whoever gives targets asks for what alone reads them.
-        let is_asked = self.mentions(kind)
-            || self.data.targets.is_some() && analysis::declared(kind).reads.contains(&Role::Targets);
-        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || is_asked);
+        let declared = analysis::declared(kind);
+        let is_asked = || self.mentions(kind) || self.data.asks_for(declared);
+        let is_usual = choice.only.is_empty() && (!declared.is_asked_for || is_asked());
         !choice.skip.contains(&kind) && (is_named || is_usual)
     }
 
@@ -322,6 +322,12 @@ impl Evaluate {
         if declared.kind == Kind::Probe && !has_any && !self.says(Kind::Probe, "label_sets") {
             return Some("it needs what is to be read out: `labels` PATH, or continuous `targets` PATH".to_string());
         }
+        if declared.reads.contains(&Role::Against) && self.data.against.is_empty() {
+            return Some("it needs reference rows (`against`)".to_string());
+        }
+        if declared.reads.contains(&Role::Batches) && self.data.batches.is_none() {
+            return Some("it needs a batch per row (`batches`)".to_string());
+        }
         if declared.kind == Kind::Robustness && !self.data.has_encoders() {
             return Some("it needs a model that is an encoder, such as `model` model.onnx".to_string());
         }
@@ -330,6 +336,14 @@ impl Evaluate {
 }
 
 impl Data {
+    /// Whether inputs are given that only this analysis reads.
+    fn asks_for(&self, declared: &Declared) -> bool {
+        let reads = |role| declared.reads.contains(&role);
+        (reads(Role::Against) && !self.against.is_empty())
+            || (reads(Role::Batches) && self.batches.is_some())
+            || (reads(Role::Targets) && self.targets.is_some())
+    }
+
     /// These inputs, where they were given, over others.
     fn over(self, lower: Data, is_typed: &impl Fn(&str) -> bool) -> Data {
         fn pick<T>(is_typed: bool, upper: T, lower: T) -> T {
@@ -342,6 +356,9 @@ impl Data {
             labels: pick(is_typed("labels"), self.labels, lower.labels),
             targets: pick(is_typed("targets"), self.targets, lower.targets),
             views: pick(is_typed("views"), self.views, lower.views),
+            against: pick(is_typed("against"), self.against, lower.against),
+            against_groups: pick(is_typed("against_groups"), self.against_groups, lower.against_groups),
+            batches: pick(is_typed("batches"), self.batches, lower.batches),
             models: pick(is_typed("models"), self.models, lower.models),
             replicates: pick(is_typed("replicates"), self.replicates, lower.replicates),
             ids: pick(is_typed("ids"), self.ids, lower.ids),

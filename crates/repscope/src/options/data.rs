@@ -40,6 +40,15 @@ pub struct Data {
     /// Embeddings of a second view of the same samples, for alignment; repeat a name for further views, for LiDAR
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub views: Vec<Named>,
+    /// Embeddings of reference rows, such as those of the training data, for drift
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
+    pub against: Vec<Named>,
+    /// The group of each reference row
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub against_groups: Option<Source>,
+    /// The batch of each row, for mixing: the plate, device, site or subject that should not show
+    #[arg(long, visible_alias = "confounder", value_name = "PATH", help_heading = "Data")]
+    pub batches: Option<Source>,
     /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
     /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
     /// files or a pattern such as 'runs/*.npy' [default: the encoders weights/NAME/best_encoder.*, run on datasets/*.pth]
@@ -57,7 +66,7 @@ pub struct Data {
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
-    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views, NAME.view3 …)
+    /// each array (states, labels, episodes, batches, the models' names, and NAME.view for their second views, NAME.view3 …)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Data")]
     pub ids: Vec<IdSource>,
     /// Which models are layers of one.
@@ -96,7 +105,7 @@ pub struct Models {
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
-    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views, NAME.view3 …)
+    /// each array (states, labels, episodes, batches, the models' names, and NAME.view for their second views, NAME.view3 …)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
     pub ids: Vec<IdSource>,
     /// Which models are layers of one.
@@ -132,7 +141,7 @@ pub struct SeenOption {
 }
 
 default_options!(Data, Models, Groups, SeenOption);
-bind!(Data: states, next_states, episodes, labels, targets, views, models, replicates, ids, encoder);
+bind!(Data: states, next_states, episodes, labels, targets, views, against, against_groups, batches, models, replicates, ids, encoder);
 bind!(Models: models, replicates, ids, encoder);
 bind!(Groups: episodes);
 bind!(SeenOption: states);

@@ -71,6 +71,28 @@ impl Axes {
         whitened([self, self], matrix, [self.rank(), self.rank()])
     }
 
+    /// Σ^½ T^½ of two covariances, without the turns on its outside: it has the same singular values.
+    pub(crate) fn root_product(&self, other: &Axes) -> Mat<f64> {
+        let turned = self.vectors.transpose() * &other.vectors;
+        Mat::from_fn(self.rank(), other.rank(), |i, j| {
+            self.sizes[i] * turned[(i, j)] * other.sizes[j]
+        })
+    }
+
+    /// Σ^−½ (Σ^½ T Σ^½)^½ Σ^−½ of two covariances: the map that carries a normal distribution with the first to one with the second.
+    /// Directions in which the first has no variance stay behind.
+    pub(crate) fn transport(&self, other: &Axes) -> Mat<f64> {
+        let (rank, d) = (self.rank(), self.vectors.nrows());
+        let product = self.root_product(other);
+        let inner = &product * product.transpose();
+        let root = Axes::of_scatter(&inner, d);
+        // V Σ^−½ U, whose columns carry the roots of the eigenvalues.
+        let scaled = Mat::from_fn(d, rank, |i, j| self.vectors[(i, j)] / self.sizes[j]);
+        let carried = &scaled * &root.vectors;
+        let weighted = Mat::from_fn(d, root.rank(), |i, j| carried[(i, j)] * root.sizes[j]);
+        &weighted * carried.transpose()
+    }
+
     /// Canonical correlations of the first axes of two models, largest first.
     pub(crate) fn correlations(&self, other: &Axes, product: &Mat<f64>, counts: [usize; 2]) -> Vec<f64> {
         let mut values = singular_values(&whitened([self, other], product, counts));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, DimensionSpec, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Space, Spec, Study,
+    ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Reference, Space, Spec, Study,
     Targets, UnitLength,
 };
 
@@ -28,6 +28,14 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
             Some(other) => panic!("{}: unknown distance {other}", case.document.case),
         },
         clid: options.clid.as_ref().map_or(default.clid, steps),
+        drift: DriftSpec {
+            k: k.unwrap_or(default.drift.k),
+            ..default.drift
+        },
+        mixing: MixingSpec {
+            k: k.unwrap_or(default.mixing.k),
+            ..default.mixing
+        },
         mcr2: constants(options, default.mcr2),
         probe: ProbeSpec {
             k: options.probe_k.map_or(default.probe.k, |k| vec![k]),
@@ -112,6 +120,13 @@ fn study(case: &Case) -> Study {
     let has_input = case.has("input");
     Study {
         noise: noise(case, &latent).map(Arc::new),
+        reference: case.has("reference").then(|| {
+            Arc::new(Reference {
+                embeddings: case.space("reference"),
+                groups: None,
+            })
+        }),
+        batches: case.has("batches").then(|| Arc::new(case.labels("batches"))),
         view: case.has("view").then(|| Arc::new(case.space("view"))),
         more_views: (3..)
             .map(|i| format!("view{i}"))
