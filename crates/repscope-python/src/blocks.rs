@@ -28,7 +28,7 @@ pub fn array((number, rows, columns, is_single, digest): &Matrix, workers: Arc<d
 }
 
 /// What a task reads, as Python sees it: the number of the matrix, and its first row and the one behind the last, or single rows.
-type Read = (u32, Option<(usize, usize)>, Option<Vec<u32>>);
+type Read = (u32, Option<(usize, usize)>, Option<Py<PyArray1<u32>>>);
 
 /// A task as Python sees it: what it reads, the numbers of its parts, its body, and its cost.
 type Described = (Vec<Read>, Vec<usize>, Py<PyBytes>, f64);
@@ -36,7 +36,7 @@ type Described = (Vec<Read>, Vec<usize>, Py<PyBytes>, f64);
 fn described(py: Python<'_>, task: &Task) -> Described {
     let read = |read: &repscope_core::blocks::Read| match &read.rows {
         Rows::Span(span) => (read.matrix, Some((span.start, span.end)), None),
-        Rows::Each(rows) => (read.matrix, None, Some(rows.clone())),
+        Rows::Each(rows) => (read.matrix, None, Some(PyArray1::from_slice(py, rows).unbind())),
     };
     let reads = task.reads.iter().map(read).collect();
     (

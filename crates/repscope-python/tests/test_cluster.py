@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import struct
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -182,6 +185,115 @@ def test_shards_on_an_object_store_are_read_through_fsspec(shards: SimpleNamespa
         store.pipe_file(f"/shards/{path.name}", path.read_bytes())
     found = rc.two_nn("memory://shards/pca-*.npy", sample=50, executor=rc.Local(1))
     assert found.value == repscope.two_nn(shards.pca, sample=50).value
+
+
+def test_shards_in_a_bucket_are_read_and_partials_are_kept_there(
+    shards: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Runs where a server of buckets is installed: pip install "moto[server]" s3fs
+    server, s3fs = pytest.importorskip("moto.server"), pytest.importorskip("s3fs")
+    started = server.ThreadedMotoServer(port=0)
+    started.start()
+    try:
+        host, port = started.get_host_and_port()
+        for name, value in bucket_environment(f"http://{host}:{port}").items():
+            monkeypatch.setenv(name, value)
+        s3fs.S3FileSystem.clear_instance_cache()
+        store = s3fs.S3FileSystem()
+        store.mkdir("rows")
+        for path in sorted(shards.folder.glob("pca-*.npy")):
+            store.put(str(path), f"rows/{path.name}")
+        call = {"sample": 50, "resume": "s3://rows/partials", "executor": Counting()}
+        assert rc.two_nn("s3://rows/pca-*.npy", **call).value == repscope.two_nn(shards.pca, sample=50).value
+        assert call["executor"].count > 0
+        again = Counting()
+        assert rc.two_nn("s3://rows/pca-*.npy", **(call | {"executor": again})).value is not None
+        assert again.count == 0
+        # Other contents under the same name are noticed, and so is a shard that is gone.
+        changed = shards.pca[5_000:5_003] + 1
+        np.save(shards.folder / "changed.npy", changed)
+        store.put(str(shards.folder / "changed.npy"), "rows/pca-1.npy")
+        whole = np.concatenate([shards.pca[:5_000], changed, shards.pca[5_003:]])
+        assert rc.two_nn("s3://rows/pca-*.npy", **call).value == repscope.two_nn(whole, sample=50).value
+        matrix = open_matrix("pca", "s3://rows/pca-*.npy")
+        store.rm("rows/pca-2.npy")
+        with pytest.raises(FileNotFoundError, match=r"s3://rows/pca-2\.npy: not found on .*all machines see them"):
+            matrix.read(6_000, 6_010)
+    finally:
+        started.stop()
+
+
+def bucket_environment(endpoint: str) -> dict[str, str]:
+    keys = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1"}
+    return keys | {"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_S3": endpoint}
+
+
+def test_ids_join_shards_in_another_order(shards: SimpleNamespace, local: rc.Local, tmp_path: Path) -> None:
+    # One model lacks rows and has the others in another order, nearly and wholly; labels have an order of their own.
+    rng = np.random.default_rng(4)
+    names = np.array([f"row {row}" for row in range(ROWS)])
+    near = np.concatenate([np.arange(9_000, ROWS), np.arange(0, 8_900)])
+    far = rng.permutation(ROWS)[:-7]
+    for name, rows in (("near", near), ("far", far)):
+        for number, own in enumerate(np.array_split(rows, 3)):
+            np.save(tmp_path / f"{name}-{number}.npy", shards.pca[own])
+    order = rng.permutation(ROWS)
+    options: dict[str, Any] = {"labels": shards.labels[order], "sample": 150}
+    ids = {"jepa": names, "near": names[near], "far": names[far], "states": names, "labels": names[order]}
+    np.save(tmp_path / "ids.npy", names)
+    found = rc.evaluate(
+        {"jepa": of_shards(shards, "jepa"), "near": f"{tmp_path}/near-*.npy", "far": f"{tmp_path}/far-*.npy"},
+        of_shards(shards, "states"),
+        metrics=["two_nn", "trustworthiness", "silhouette", "participation_ratio"],
+        ids=ids | {"jepa": tmp_path / "ids.npy"},
+        executor=local,
+        **options,
+    )
+    expected = repscope.evaluate(
+        {"jepa": shards.jepa, "near": shards.pca[near], "far": shards.pca[far]},
+        shards.states,
+        only=["manifold", "neighborhood", "geometry"],
+        ids=ids,
+        **options,
+    )
+    wanted = {score["metric"] for score in found.to_dict()["scores"]}
+    by_name = lambda score: (score["model"], score["metric"])  # noqa: E731
+    of_memory = [score for score in expected.to_dict()["scores"] if score["metric"] in wanted]
+    assert sorted(found.to_dict()["scores"], key=by_name) == sorted(of_memory, key=by_name)
+    assert found["near", "two_nn"].value == found["far", "two_nn"].value
+    assert any("have an id that other arrays lack" in str(own) for own in found.warnings)
+
+
+def test_ids_that_are_missing_or_too_few_are_told(shards: SimpleNamespace, local: rc.Local) -> None:
+    call = {"metrics": ["two_nn"], "sample": 20, "executor": local}
+    models = {"jepa": of_shards(shards, "jepa"), "pca": of_shards(shards, "pca")}
+    with pytest.raises(repscope.InputError, match="there are no ids for `pca`"):
+        rc.evaluate(models, ids={"jepa": np.arange(ROWS)}, **call)
+    with pytest.raises(repscope.InputError, match=f"`pca` has {ROWS} rows but {ROWS - 1} ids"):
+        rc.evaluate(models, ids={"jepa": np.arange(ROWS), "pca": np.arange(ROWS - 1)}, **call)
+
+
+def test_ctrl_c_ends_a_run(shards: SimpleNamespace) -> None:
+    class Interrupted(rc.Local):
+        def __init__(self) -> None:
+            super().__init__(1)
+            self.cancelled = 0
+
+        def wait(self, handles: Any) -> list[Any]:
+            # As the terminal does; nothing ever ends.
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            return []
+
+        def cancel(self, handles: Any) -> None:
+            self.cancelled += len(list(handles))
+
+    for run in (rc.two_nn, rc.neighbors):
+        executor = Interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            run(of_shards(shards, "pca"), sample=20, executor=executor)
+        # Calls that nobody waits for are taken back.
+        assert executor.cancelled > 0
 
 
 def test_files_come_in_natural_order(tmp_path: Path) -> None:

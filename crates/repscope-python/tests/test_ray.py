@@ -195,10 +195,113 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     assert len(after) > len(before) and all(after[path] == when for path, when in before.items())
 
 
-def test_references_and_datasets_are_shards(cluster: Any, data: dict[str, Any]) -> None:
+def test_references_are_shards(cluster: Any, data: dict[str, Any]) -> None:
     refs = [ray.put(rows) for rows in np.array_split(data["z"], 3)]
     expected = repscope.two_nn(data["z"], sample=40).value
     assert rc.two_nn(refs, sample=40).value == expected
+
+
+def test_a_dataset_of_ray_is_shards(cluster: Any, data: dict[str, Any], tmp_path: Path) -> None:
+    of_data, arrow = pytest.importorskip("ray.data"), pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    expected = repscope.two_nn(data["z"], sample=40).value
+    # Tensors of NumPy, in several blocks.
+    assert rc.two_nn(of_data.from_numpy(np.array_split(data["z"], 3)), sample=40).value == expected
+    # Lists in files of Parquet, of which one column is chosen.
+    for number, rows in enumerate(np.array_split(data["z"], 2)):
+        table = arrow.table({"embedding": list(rows), "id": np.arange(len(rows))})
+        parquet.write_table(table, tmp_path / f"part-{number}.parquet")
+    read = of_data.read_parquet(sorted(str(path) for path in tmp_path.glob("*.parquet")))
+    found = rc.evaluate({"z": read.select_columns(["embedding"])}, metrics=["two_nn"], sample=40)
+    assert found["z", "two_nn"].value == expected
+    with pytest.raises(repscope.InputError, match="has the columns embedding, id; select the one with the embeddings"):
+        rc.two_nn(read, sample=40)
+
+
+def test_a_bucket_is_read_by_workers(cluster: Any, data: dict[str, Any]) -> None:
+    # Runs where a server of buckets is installed: pip install "moto[server]" s3fs
+    server, s3fs = pytest.importorskip("moto.server"), pytest.importorskip("s3fs")
+    started = server.ThreadedMotoServer(port=0)
+    started.start()
+    keys = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1"}
+    try:
+        host, port = started.get_host_and_port()
+        keys |= dict.fromkeys(["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"], f"http://{host}:{port}")
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in keys.items():
+                patch.setenv(name, value)
+            s3fs.S3FileSystem.clear_instance_cache()
+            store = s3fs.S3FileSystem()
+            store.mkdir("rows")
+            for path in sorted(data["folder"].glob("z-*.npy")):
+                store.put(str(path), f"rows/{path.name}")
+            executor = rc.Ray(options={"runtime_env": {"env_vars": keys}})
+            found = rc.two_nn("s3://rows/z-*.npy", sample=40, executor=executor)
+        assert found.value == repscope.two_nn(data["z"], sample=40).value
+    finally:
+        started.stop()
+
+
+class Slow(rc.Ray):
+    """Ray, where tasks take for ever from some on; `begun` is called when such a task runs."""
+
+    def __init__(self, marks: Path, after: int, begun: Any) -> None:
+        super().__init__()
+        self._left, self._marks, self._begun = after, marks, begun
+
+        def sleeping(mark: Path, *_: Any) -> Any:
+            mark.touch()
+            time.sleep(600)
+
+        self._sleeping = sleeping
+
+    def submit(self, function: Any, args: Any) -> object:
+        self._left -= 1
+        return super().submit(function, args) if self._left >= 0 else super().submit(self._sleeping, [self._mark()])
+
+    def _mark(self) -> Path:
+        return self._marks / str(-self._left)
+
+    def wait(self, handles: Any) -> list[Any]:
+        while self._left < 0 and not any(self._marks.iterdir()):
+            time.sleep(0.05)
+        if self._left < 0:
+            self._begun()
+        return super().wait(handles)
+
+
+def all_cores_are_free() -> bool:
+    return ray.available_resources().get("CPU", 0) == ray.cluster_resources()["CPU"]
+
+
+@pytest.mark.parametrize("run", [rc.two_nn, rc.neighbors])
+def test_ctrl_c_cancels_the_tasks_that_run(cluster: Any, data: dict[str, Any], tmp_path: Path, run: Any) -> None:
+    executor = Slow(tmp_path, 2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        run(f"{data['folder']}/z-*.npy", sample=20, executor=executor)
+    assert any(tmp_path.iterdir()), "a task was to run"
+    until = time.monotonic() + 60
+    while not all_cores_are_free() and time.monotonic() < until:
+        time.sleep(0.1)
+    # The task would have slept for ten minutes.
+    assert all_cores_are_free()
+    assert rc.two_nn(f"{data['folder']}/z-*.npy", sample=20).value is not None
+
+
+def test_shards_that_workers_do_not_see_are_named_with_the_machine(
+    cluster: Any, data: dict[str, Any], tmp_path: Path
+) -> None:
+    np.save(tmp_path / "mine.npy", data["z"][:20_000])
+
+    class Hidden(rc.Ray):
+        """The machine of the driver sees the file, those of workers do not."""
+
+        def submit(self, function: Any, args: Any) -> object:
+            (tmp_path / "mine.npy").unlink(missing_ok=True)
+            return super().submit(function, args)
+
+    with pytest.raises(FileNotFoundError, match=r"mine\.npy: not found on \S+; put the shards where all machines see"):
+        rc.two_nn(str(tmp_path / "mine.npy"), sample=10, executor=Hidden())
 
 
 def test_a_shard_with_nan_is_named_by_the_worker_that_reads_it(
@@ -231,3 +334,32 @@ def test_the_command_says_that_a_cluster_does_not_answer(tmp_path: Path) -> None
     blocked["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "none"), environment.get("PYTHONPATH", "")])
     done = subprocess.run(command, capture_output=True, text=True, env=blocked, cwd=tmp_path)
     assert done.returncode == 2 and 'pip install "repscope[ray]"' in done.stderr, done.stderr
+
+
+def test_the_command_is_cancelled_by_ctrl_c(cluster: Any, data: dict[str, Any], tmp_path: Path) -> None:
+    partials = tmp_path / "partials"
+    command = [sys.executable, "-m", "repscope", "evaluate", "--only", "manifold", "--only", "geometry", "--no-figures"]
+    command += ["--cluster", cluster.address, "--output-dir", str(tmp_path / "out"), "--partials", str(partials)]
+    command += ["--model", f"z={data['folder']}/z-*.npy"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 120
+    while not any(path.is_file() for path in partials.rglob("*")) and time.monotonic() < until:
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode in (130, -signal.SIGINT), told
+    while not all_cores_are_free() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert all_cores_are_free()
+
+
+def test_the_command_says_what_it_could_not_find(cluster: Any, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "repscope", "evaluate", "--cluster", cluster.address, "--model", "z=/nowhere/z-*.npy"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and "no file matches /nowhere/z-*.npy" in done.stderr, done.stderr
+    command[5] = "127.0.0.1:1"
+    np.save(tmp_path / "z.npy", np.zeros((10, 2), dtype="f4"))
+    command[-1] = f"z={tmp_path}/z.npy"
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and "127.0.0.1:1" in done.stderr and "ray start --head" in done.stderr, done.stderr

@@ -24,6 +24,7 @@ mod frames;
 mod pairs;
 mod rankings;
 mod rows;
+mod selection;
 mod singular;
 mod spectrum;
 
@@ -40,6 +41,7 @@ pub(crate) use spectrum::spectrum;
 
 use crate::data::Space;
 use crate::error::{Error, Result};
+use crate::findings::digest;
 use crate::kernels::prepared::{Frame, Preparation};
 use crate::run::Driver;
 
@@ -56,7 +58,7 @@ pub(crate) fn super_blocks(rows: usize) -> impl ExactSizeIterator<Item = Range<u
 pub enum Rows {
     /// All from the first to before the last.
     Span(Range<usize>),
-    /// These, ascending.
+    /// These, in this order.
     Each(Vec<u32>),
 }
 
@@ -128,6 +130,8 @@ pub struct Elsewhere {
     pub digest: String,
     /// Who can read it.
     pub workers: Arc<dyn Workers>,
+    /// Which rows of the shards these are, and in what order, where they are not all as they stand.
+    order: Option<Arc<Vec<u32>>>,
     frames: Mutex<BTreeMap<Preparation, Arc<Frame>>>,
 }
 
@@ -147,18 +151,51 @@ impl Elsewhere {
             is_single,
             digest,
             workers,
+            order: None,
+            frames: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Some of the rows, in this order.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let row = |row: &usize| self.order.as_ref().map_or(*row as u32, |order| order[*row]);
+        let order: Vec<u32> = rows.iter().map(row).collect();
+        let [a, b] = digest(order.iter().map(|row| u64::from(*row)));
+        Elsewhere {
+            number: self.number,
+            rows: rows.len(),
+            columns: self.columns,
+            is_single: self.is_single,
+            digest: format!("{} {a:016x}{b:016x}", self.digest),
+            workers: self.workers.clone(),
+            order: Some(Arc::new(order)),
             frames: Mutex::new(BTreeMap::new()),
         }
     }
 
     fn span(&self, rows: Range<usize>) -> Read {
+        let rows = match &self.order {
+            None => Rows::Span(rows),
+            Some(order) => {
+                let rows = &order[rows];
+                let first = rows.first().map_or(0, |row| *row as usize);
+                let are_together = rows.iter().zip(first..).all(|(row, next)| *row as usize == next);
+                match are_together {
+                    true => Rows::Span(first..first + rows.len()),
+                    false => Rows::Each(rows.to_vec()),
+                }
+            }
+        };
         Read {
             matrix: self.number,
-            rows: Rows::Span(rows),
+            rows,
         }
     }
 
-    fn each(&self, rows: Vec<u32>) -> Read {
+    fn each(&self, mut rows: Vec<u32>) -> Read {
+        if let Some(order) = &self.order {
+            rows.iter_mut().for_each(|row| *row = order[*row as usize]);
+        }
         Read {
             matrix: self.number,
             rows: Rows::Each(rows),
@@ -266,9 +303,11 @@ enum Kernel {
     Copies,
     Directions,
     Rank,
+    Within,
+    Between,
 }
 
-const KERNELS: [(Kernel, Run); 15] = [
+const KERNELS: [(Kernel, Run); 17] = [
     (Kernel::Rows, rows::run_rows),
     (Kernel::ColumnSums, frames::run_sums),
     (Kernel::Longest, frames::run_longest),
@@ -284,6 +323,8 @@ const KERNELS: [(Kernel, Run); 15] = [
     (Kernel::Copies, rows::run_copies),
     (Kernel::Directions, rankings::run_directions),
     (Kernel::Rank, rankings::run_rank),
+    (Kernel::Within, selection::run_within),
+    (Kernel::Between, selection::run_between),
 ];
 
 /// What a kernel is given.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::bytes::{Reader, Writer};
 use super::frames::{frame, read_frame, write_frame};
 use super::rows::some_rows;
+use super::selection::select;
 use super::{Elsewhere, Given, Job, Kernel, Plan, SUPER_BLOCK, super_blocks};
 use crate::data::{Labels, Slice, Space, Values};
 use crate::error::{Error, Result};
@@ -106,12 +107,23 @@ pub(crate) fn sweep(
     for others in &ask.ranks_of {
         thresholds.push(measure(matrix, &frame, preparation, anchors, &groups, others, driver)?);
     }
+    let classes = ask.classes.map_or(0, Labels::classes);
+    let queries = anchors.count(matrix.rows);
+    let mut merged = Merged {
+        nearest: Nearest::none(queries, ask.k),
+        before: ask.ranks_of.iter().map(|others| vec![0; queries * others.k]).collect(),
+        kernel: vec![0.0; ask.kernel.map_or(0, |_| queries)],
+        classes: vec![0.0; queries * classes],
+    };
+    if anchors == Anchors::All && ask.kernel.is_none() && ask.classes.is_none() {
+        select(matrix, (&frame, preparation), ask, &thresholds, &mut merged, driver)?;
+        return Ok(merged.results(ask, &frame));
+    }
     let mut shared = Writer::default();
     write_frame(&frame, preparation, &mut shared);
     shared.size(ask.k);
     shared.truth(ask.kernel.is_some());
     shared.float(ask.kernel.unwrap_or(0.0));
-    let classes = ask.classes.map_or(0, Labels::classes);
     shared.size(classes);
     shared.size(ask.ranks_of.len());
     // For each group what its queries are and look for, then for each super-block of targets its classes.
@@ -168,13 +180,6 @@ pub(crate) fn sweep(
             ));
         }
     }
-    let queries = anchors.count(matrix.rows);
-    let mut merged = Merged {
-        nearest: vec![Vec::new(); if ask.k > 0 { queries } else { 0 }],
-        before: ask.ranks_of.iter().map(|others| vec![0; queries * others.k]).collect(),
-        kernel: vec![0.0; ask.kernel.map_or(0, |_| queries)],
-        classes: vec![0.0; queries * classes],
-    };
     let plan = Plan {
         parts,
         ..Plan::new("pairs", Kernel::Pairs, shared, jobs)
@@ -186,28 +191,12 @@ pub(crate) fn sweep(
         }
         Ok(())
     })?;
-    let unit = frame.squared_unit().sqrt();
-    Ok(Results {
-        neighbors: (ask.k > 0).then(|| merged.neighbors(ask.k, &frame)),
-        ranks: ask
-            .ranks_of
-            .iter()
-            .zip(merged.before)
-            .map(|(others, before)| Ranks {
-                k: others.k,
-                ranks: before.into_iter().map(|count| count + 1).collect(),
-            })
-            .collect(),
-        kernel: ask.kernel.map(|_| merged.kernel),
-        classes: ask
-            .classes
-            .map(|_| merged.classes.into_iter().map(|sum| sum * unit).collect()),
-    })
+    Ok(merged.results(ask, &frame))
 }
 
 /// What was found so far, by query.
-struct Merged {
-    nearest: Vec<Vec<(f64, u32)>>,
+pub(super) struct Merged {
+    nearest: Nearest,
     before: Vec<Vec<u32>>,
     kernel: Vec<f64>,
     classes: Vec<f64>,
@@ -215,15 +204,20 @@ struct Merged {
 
 impl Merged {
     /// Adds what the queries of a group found in a super-block, as [`write_found`] wrote it.
-    fn take(&mut self, queries: &Range<usize>, ask: &Ask, classes: usize, partial: &mut Reader) -> Result<()> {
+    pub(super) fn take(
+        &mut self,
+        queries: &Range<usize>,
+        ask: &Ask,
+        classes: usize,
+        partial: &mut Reader,
+    ) -> Result<()> {
         if ask.k > 0 {
             let (lengths, distances, rows) = (partial.words()?, partial.floats()?, partial.words()?);
             let mut all = distances.into_iter().zip(rows);
             for (length, q) in lengths.into_iter().zip(queries.clone()) {
-                let own = &mut self.nearest[q];
-                own.extend(all.by_ref().take(length as usize));
-                own.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                own.truncate(ask.k);
+                if length > 0 {
+                    self.nearest.add(q, all.by_ref().take(length as usize));
+                }
             }
         }
         for (others, before) in ask.ranks_of.iter().zip(&mut self.before) {
@@ -244,18 +238,90 @@ impl Merged {
         Ok(())
     }
 
-    fn neighbors(&mut self, k: usize, frame: &Frame) -> Neighbors {
-        let lists = self.nearest.iter().flatten();
-        Neighbors {
+    /// The exact squared distances beyond which rows do not matter to some queries that look for so many.
+    pub(super) fn bounds(&self, queries: &Range<usize>, k: usize) -> Vec<f64> {
+        match k {
+            0 => Vec::new(),
+            _ => queries.clone().map(|q| self.nearest.last(q)).collect(),
+        }
+    }
+
+    fn results(self, ask: &Ask, frame: &Frame) -> Results {
+        let unit = frame.squared_unit().sqrt();
+        let ranks = |(others, before): (&&Neighbors, &Vec<u32>)| Ranks {
+            k: others.k,
+            ranks: before.iter().map(|count| count + 1).collect(),
+        };
+        Results {
+            neighbors: (ask.k > 0).then(|| self.nearest.neighbors(frame)),
+            ranks: ask.ranks_of.iter().zip(&self.before).map(ranks).collect(),
+            kernel: ask.kernel.map(|_| self.kernel),
+            classes: ask
+                .classes
+                .map(|_| self.classes.into_iter().map(|sum| sum * unit).collect()),
+        }
+    }
+}
+
+/// The nearest rows of each query so far, by exact squared distance, then row: at most `k`.
+struct Nearest {
+    k: usize,
+    counts: Vec<u32>,
+    /// `k` places for each query.
+    squared: Vec<f64>,
+    rows: Vec<u32>,
+    /// Room for a list that is merged.
+    merged: Vec<(f64, u32)>,
+}
+
+impl Nearest {
+    fn none(queries: usize, k: usize) -> Self {
+        Nearest {
             k,
-            rows: lists.clone().map(|own| own.1).collect(),
-            distances: lists.map(|own| frame.distance(own.0)).collect(),
+            counts: vec![0; if k > 0 { queries } else { 0 }],
+            squared: vec![0.0; queries * k],
+            rows: vec![0; queries * k],
+            merged: Vec::new(),
+        }
+    }
+
+    /// Adds what a query found.
+    fn add(&mut self, q: usize, found: impl Iterator<Item = (f64, u32)>) {
+        let first = q * self.k;
+        let known = first..first + self.counts[q] as usize;
+        let known = self.squared[known.clone()].iter().zip(&self.rows[known]);
+        self.merged.clear();
+        self.merged.extend(known.map(|(squared, row)| (*squared, *row)));
+        self.merged.extend(found);
+        self.merged
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.merged.truncate(self.k);
+        self.counts[q] = self.merged.len() as u32;
+        for (place, (squared, row)) in (first..).zip(&self.merged) {
+            (self.squared[place], self.rows[place]) = (*squared, *row);
+        }
+    }
+
+    /// The squared distance of the last of `k`; infinite where there are fewer.
+    fn last(&self, q: usize) -> f64 {
+        match self.counts[q] as usize == self.k {
+            true => self.squared[(q + 1) * self.k - 1],
+            false => f64::INFINITY,
+        }
+    }
+
+    fn neighbors(mut self, frame: &Frame) -> Neighbors {
+        self.squared.iter_mut().for_each(|own| *own = frame.distance(*own));
+        Neighbors {
+            k: self.k,
+            rows: self.rows,
+            distances: self.squared,
         }
     }
 }
 
 /// What queries found, with rows by their numbers in the whole.
-fn write_found(found: &Found, is_asked: bool, row: impl Fn(u32) -> u32, to: &mut Writer) {
+pub(super) fn write_found(found: &Found, is_asked: bool, row: impl Fn(u32) -> u32, to: &mut Writer) {
     if is_asked {
         to.words(&found.nearest.iter().map(|list| list.len() as u32).collect::<Vec<u32>>());
         let lists = found.nearest.iter().flatten();
@@ -398,7 +464,7 @@ pub(super) fn run_pairs(mut given: Given) -> Result<Writer> {
     Ok(partial)
 }
 
-fn one_block() -> Error {
+pub(super) fn one_block() -> Error {
     Error::Internal("a task was not given the super-blocks that it reads".to_string())
 }
 

@@ -2,7 +2,7 @@
 //! Rows themselves: brought here where they are few, and looked at where they are.
 
 use super::bytes::{Reader, Writer};
-use super::{Elsewhere, Given, Job, Kernel, Plan, Rows, SUPER_BLOCK, super_blocks};
+use super::{Elsewhere, Given, Job, Kernel, Plan, super_blocks};
 use crate::data::{Labels, Slice, Space, Values};
 use crate::error::{Error, Result};
 use crate::kernels::clusters::{Clusters, OfHalf, Swaps, kmeans, kmeans_of_halves};
@@ -150,13 +150,12 @@ pub(super) fn run_clusters(mut given: Given) -> Result<Writer> {
 
 /// Two words for each of the first rows that are the same for equal rows: see `findings`.
 pub(crate) fn digests(matrix: &Elsewhere, most: usize, driver: &Driver) -> Result<Vec<[u64; 2]>> {
-    let mut jobs = matrix.by_super_block(1.0);
-    jobs.truncate(most.div_ceil(SUPER_BLOCK));
-    if let Some(Job { reads, .. }) = jobs.last_mut()
-        && let Rows::Span(span) = &mut reads[0].rows
-    {
-        span.end = span.end.min(most);
-    }
+    let job = |span: std::ops::Range<usize>| Job {
+        cost: (span.len() * matrix.columns) as f64,
+        reads: vec![matrix.span(span)],
+        ..Job::default()
+    };
+    let jobs = super_blocks(most.min(matrix.rows)).map(job).collect();
     let mut all = Vec::new();
     matrix.run(
         Plan::new("copies", Kernel::Copies, Writer::default(), jobs),

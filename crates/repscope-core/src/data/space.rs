@@ -144,6 +144,14 @@ impl Space {
     /// The rows named by `order`, in that order, as a new space.
     pub fn select(&self, order: &[usize]) -> Result<Self> {
         let d = self.columns;
+        if let Values::Elsewhere(own) = &self.values {
+            return Space::new(
+                &self.name,
+                order.len(),
+                d,
+                Values::Elsewhere(Arc::new(own.select(order))),
+            );
+        }
         let values = match self.slice() {
             Slice::F32(v) => Values::F32(Arc::new(gather(v, d, order))),
             Slice::F64(v) => Values::F64(Arc::new(gather(v, d, order))),

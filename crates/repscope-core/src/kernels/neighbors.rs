@@ -9,6 +9,9 @@
 //! and the reach is proven not to have been too tight: a row that was turned away has an f32 squared distance
 //! beyond the reach, so its exact one is beyond the reach minus the error bound E (or a lower bound of it was); if the k-th
 //! nearest candidate is not beyond that, no row that was turned away can be nearer. Otherwise all rows are measured.
+//!
+//! Where k rows were found among others before, their k-th distance is a bound: the reach begins there, plus E, and what is reported
+//! are the candidates within the bound, of which there may be fewer than k.
 
 use std::sync::Mutex;
 
@@ -79,6 +82,8 @@ pub(crate) struct Candidates {
     errors: Vec<f64>,
     /// Up to which f32 squared distance each query takes candidates; only ever shrinks.
     pub(crate) reach: Vec<f32>,
+    /// The exact squared distance beyond which rows do not matter to each query; empty where nothing is known.
+    bounds: Vec<f64>,
 }
 
 impl Candidates {
@@ -95,7 +100,21 @@ impl Candidates {
             full: vec![capacity as u32; rows],
             errors,
             reach: vec![f32::MAX; rows],
+            bounds: Vec::new(),
         }
+    }
+
+    /// From the start only rows up to these exact squared distances matter.
+    pub(crate) fn start_within(&mut self, bounds: Vec<f64>) {
+        self.bounds = bounds;
+        for q in 0..self.bounds.len() {
+            self.reach[q] = self.first_reach(q);
+        }
+    }
+
+    /// The reach that the bound of a query gives.
+    fn first_reach(&self, q: usize) -> f32 {
+        up(self.bounds[q] + self.errors[q]).min(f32::MAX)
     }
 
     /// After the next tile, `met` of `all` rows will have been met.
@@ -152,6 +171,8 @@ impl Candidates {
             let squared = prepared.squared_distances(row, others.iter().copied());
             nearest(squared.into_iter().zip(others), self.k)
         };
+        let bound = self.bounds.get(q).copied();
+        let is_complete = bound.is_some() && self.reach[q] == self.first_reach(q);
         let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
         if keys.len() >= self.k {
             let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
@@ -161,6 +182,12 @@ impl Candidates {
             if found[self.k - 1].0 <= f64::from(self.reach[q]) - self.errors[q] {
                 return found;
             }
+        }
+        if is_complete {
+            // The reach is as it began, so all rows within the bound are candidates.
+            let mut found = measure(keys.iter().map(|&key| row_of(key)).collect());
+            found.retain(|own| bound.is_some_and(|bound| own.0 <= bound));
+            return found;
         }
         match among {
             Some(rows) => measure(rows.iter().copied().filter(|&j| j != row).collect()),

@@ -21,6 +21,7 @@
 //! queries: a random sample first, from which each query learns how near is near, then the others in the order of the
 //! file. Memory does not grow with the number of rows.
 
+mod apart;
 mod axes;
 mod cells;
 mod packed;
@@ -34,9 +35,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Mutex;
 
+pub(crate) use apart::{Side, meet_between, meet_within};
 use cells::Cells;
 use packed::{As, Packed};
-use shortcut::Shortcut;
+use prune_cost::Wanted;
+pub(crate) use shortcut::Shortcut;
 use tile::{Block, Tile};
 
 use super::coarse::Coarse;
@@ -178,10 +181,19 @@ fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver
         Anchors::All => {
             let shuffled = shuffled(&(0..prepared.rows()), 0);
             let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
+            let farthest = |row: u32| {
+                let others = ask.ranks_of.iter().flat_map(|others| others.of(row as usize));
+                let squared = prepared.squared_distances(row, others.copied());
+                squared.into_iter().fold(0.0, f64::max)
+            };
+            let wanted = Wanted {
+                k: ask.k,
+                farthest: &farthest,
+            };
             let shortcut = cells.as_ref().map_or(Shortcut::None, |cells| {
-                Shortcut::choose(prepared, &cells.order, &shuffled, ask, driver)
+                Shortcut::choose(prepared, &cells.order, &shuffled, &wanted, driver)
             });
-            sweep.tournament(shuffled, shortcut, cells)
+            sweep.tournament(shuffled, &shortcut, cells.as_ref(), None)
         }
         Anchors::Some(rows) if sweep.wants_sums() => sweep.some_by_super_blocks(rows),
         Anchors::Some(rows) => sweep.some_against_all(rows),
@@ -218,15 +230,24 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Every block against itself, then against every other, in rounds.
-    fn tournament(&self, shuffled: Vec<u32>, shortcut: Shortcut, cells: Option<Cells>) -> Vec<Mutex<Block>> {
+    /// Every block against itself, then against every other, in rounds. All rows ask what this sweep does, or are these queries.
+    fn tournament(
+        &self,
+        shuffled: Vec<u32>,
+        shortcut: &Shortcut,
+        cells: Option<&Cells>,
+        queries: Option<&Queries>,
+    ) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
-        let order = match &cells {
+        let order = match cells {
             Some(cells) => cells.order.clone(),
             None => self.grouped(shuffled),
         };
-        let packed = Packed::new(prepared, &order, As::Both, &shortcut, driver);
-        let blocks = self.start(&packed, &shortcut);
+        let packed = Packed::new(prepared, &order, As::Both, shortcut, driver);
+        let blocks = match queries {
+            Some(queries) => self.start_given(&packed, shortcut, &[queries]),
+            None => self.start(&packed, shortcut),
+        };
         if cells.is_some() {
             // Near rows come first, so those met say nothing about those to come.
             blocks
@@ -254,7 +275,7 @@ impl<'a> Sweep<'a> {
             driver.progress().advance(1);
         });
         let mut rounds = rounds(count);
-        if let Some(cells) = &cells {
+        if let Some(cells) = cells {
             let first = cells.first_rounds();
             let met: HashSet<(usize, usize)> = first.iter().flatten().copied().collect();
             rounds
@@ -436,8 +457,8 @@ impl<'a> Sweep<'a> {
     }
 
     /// Blocks of queries whose thresholds are known.
-    fn start_given(&self, packed: &Packed, sides: &[&Queries]) -> Vec<Mutex<Block>> {
-        let blocks = self.driver.map(packed.blocks.len(), |b| {
+    fn start_given(&self, packed: &Packed, shortcut: &Shortcut, sides: &[&Queries]) -> Vec<Mutex<Block>> {
+        self.driver.map(packed.blocks.len(), |b| {
             let rows = packed.rows(b);
             let own = sides.iter().find(|own| own.rows.binary_search(&rows[0]).is_ok());
             let own = own.expect("all packed queries are queries of a side");
@@ -452,10 +473,15 @@ impl<'a> Sweep<'a> {
             });
             let lengths = &packed.blocks[b].squared_lengths;
             let lists = (own.k, thresholds.collect());
-            Mutex::new(Block::new(rows, lengths, lists, self.ask, None, self.prepared))
-        });
-        self.expect_no_more(&blocks);
-        blocks
+            Mutex::new(Block::new(
+                rows,
+                lengths,
+                lists,
+                self.ask,
+                shortcut.prefix(),
+                self.prepared,
+            ))
+        })
     }
 
     /// What the queries of some blocks found among these rows, or among all.
@@ -659,7 +685,8 @@ pub(crate) fn meet_super_blocks(
     }
     let packed = Packed::new(prepared, &order, As::Both, &Shortcut::None, driver);
     let sides: Vec<&Queries> = [Some(queries), second.map(|own| own.1)].into_iter().flatten().collect();
-    let blocks = sweep.start_given(&packed, &sides);
+    let blocks = sweep.start_given(&packed, &Shortcut::None, &sides);
+    sweep.expect_no_more(&blocks);
     let count = split.div_ceil(SIDE);
     let other = if second.is_some() {
         count..blocks.len()
@@ -688,7 +715,8 @@ pub(crate) fn meet_super_block(
 ) -> Found {
     let sweep = Sweep::new(prepared, Anchors::Some(&queries.rows), ask, driver);
     let packed = Packed::new(prepared, &queries.rows, As::Queries, &Shortcut::None, driver);
-    let blocks = sweep.start_given(&packed, &[queries]);
+    let blocks = sweep.start_given(&packed, &Shortcut::None, &[queries]);
+    sweep.expect_no_more(&blocks);
     let order = shuffled(&(0..targets.len()), number);
     let order = order.into_iter().map(|place| targets[place as usize]).collect();
     sweep.meet_targets(&packed, &blocks, &sweep.grouped(order));

@@ -211,6 +211,45 @@ fn scores_of_pairs_are_the_same_where_all_rows_ask() {
 }
 
 #[test]
+fn neighbors_and_ranks_of_blocks_are_those_of_all_rows_together() {
+    // Enough columns for cells and shortcuts; no sums, so that blocks meet block by block.
+    let rows = 2 * SUPER_BLOCK + 300;
+    let matrix = |seed, columns| Matrix::new(columns, true, blobs(seed, rows, columns));
+    let here = workers(vec![matrix(1, 40), matrix(2, 3)]);
+    let ids = ["trustworthiness", "continuity", "two_nn", "knn_accuracy"];
+    let found = compare(&here, [0, 1], Some(labels(rows)), None, &Spec::default(), &ids);
+    assert!(found.scores.iter().all(|score| score.value.is_some()));
+    assert_eq!(here.most.load(Ordering::Relaxed), SUPER_BLOCK);
+    let stages = here.stages.lock().expect("no panic");
+    let count = |name: &str| stages.iter().filter(|own| *own == name).count();
+    // Three blocks are all next to each other.
+    assert!(count("pairs within blocks") > 0 && count("pairs of blocks") == count("pairs within blocks"));
+    assert_eq!(count("pairs"), 0);
+}
+
+#[test]
+fn rows_that_are_selected_are_those_of_memory() {
+    let here = workers(vec![Matrix::new(5, true, blobs(1, 2 * SUPER_BLOCK, 5))]);
+    // In another order, and not all of them; then some that follow each other; then a few.
+    let backwards: Vec<usize> = (0..2 * SUPER_BLOCK).rev().filter(|row| row % 13 > 0).collect();
+    let behind: Vec<usize> = (100..SUPER_BLOCK + 900).collect();
+    for order in [backwards, behind, vec![7, 3, 40_000 % SUPER_BLOCK, 4]] {
+        let scores = |space: Space| {
+            let metrics = ["two_nn", "uniformity", "participation_ratio"].map(metric);
+            let spec = Spec {
+                sample: Some(60),
+                ..Spec::default()
+            };
+            let space = space
+                .select(&order)
+                .and_then(|space| space.select(&(0..order.len() - 1).collect::<Vec<usize>>()));
+            digits(&evaluate(&[Study::new(MODEL, space.expect("rows"))], &metrics, &spec, &driver()).expect("scores"))
+        };
+        assert_eq!(scores(elsewhere(&here, 0)), scores(here.matrices[0].all()));
+    }
+}
+
+#[test]
 fn intervals_over_groups_are_the_same() {
     let matrix = |seed, columns| Matrix::new(columns, true, blobs(seed, ROWS, columns));
     let here = workers(vec![matrix(3, 6), matrix(4, 9)]);

@@ -57,6 +57,22 @@ impl Axes {
         }
     }
 
+    /// All of this as numbers: the axes, then their skew.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        self.values.iter().copied().chain([self.skew]).collect()
+    }
+
+    /// From such numbers, if there are as many as axes of so many columns have.
+    pub(super) fn of_numbers(mut values: Vec<f64>, columns: usize) -> Option<Axes> {
+        let skew = values.pop()?;
+        (columns > 0 && values.len().is_multiple_of(columns)).then(|| Axes {
+            width: values.len() / columns,
+            values,
+            columns,
+            skew,
+        })
+    }
+
     /// The coordinates of some rows along the axes, row by row.
     pub(super) fn turn(&self, rows: &[f64]) -> Vec<f64> {
         let count = rows.len() / self.columns;

@@ -75,8 +75,8 @@ impl PackedBlock {
         let coarse = |kind: Kind| {
             let columns = prepared.columns();
             (
-                CoarseQueries::with_room(columns, rows),
-                CoarseTargets::with_room(kind, columns, rows),
+                CoarseQueries::with_room(columns, if side == As::Targets { 0 } else { rows }),
+                CoarseTargets::with_room(kind, columns, if side == As::Queries { 0 } else { rows }),
             )
         };
         let columns = 2 + prefix.map_or(prepared.columns(), |prefix| prefix.width() + prefix.stages().count());
@@ -130,8 +130,12 @@ impl PackedBlock {
             if let Some((queries, targets)) = &mut self.coarse {
                 // Distances of f32 are off by so much at most, and so is all that is rounded here.
                 let codes = Codes::of(row);
-                queries.push(&codes, prepared.error_bound(squared) - squared / 2.0);
-                targets.push(&codes, -squared / 2.0);
+                if side != As::Targets {
+                    queries.push(&codes, prepared.error_bound(squared) - squared / 2.0);
+                }
+                if side != As::Queries {
+                    targets.push(&codes, -squared / 2.0);
+                }
             }
         }
     }

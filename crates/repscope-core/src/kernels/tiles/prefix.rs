@@ -32,7 +32,7 @@ const ROWS: (usize, usize) = (512, 2048);
 const HOPELESS: f64 = 0.5;
 
 /// Axes, along which rows are looked at in stages.
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     axes: Axes,
 }
 
@@ -60,6 +60,17 @@ impl Prefix {
         Prefix {
             axes: Axes::of_sample(prepared, rows, width, driver),
         }
+    }
+
+    /// The axes and their skew as numbers.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        self.axes.numbers()
+    }
+
+    /// The axes of these numbers, if they fit the stages.
+    pub(super) fn of_numbers(numbers: Vec<f64>, columns: usize) -> Option<Prefix> {
+        let axes = Axes::of_numbers(numbers, columns)?;
+        STAGES.contains(&axes.width).then_some(Prefix { axes })
     }
 
     /// Only so many axes.

@@ -6,7 +6,6 @@
 //! as a whole; where they have none, almost every micro-tile holds a pair that is not. No share of single pairs distinguishes the two.
 
 use super::prefix::{Prefix, STAGES};
-use super::{Anchors, Ask};
 use crate::kernels::coarse::Codes;
 use crate::kernels::microkernel::{FEW, FEW_COARSE, Panels, QUERIES};
 use crate::kernels::prepared::Prepared;
@@ -28,6 +27,14 @@ const COST_ALONE: f64 = 5.5;
 const COST_COARSE: f64 = 0.27;
 const COST_COARSE_LOOK: f64 = 8.0;
 const COST_EXACT: f64 = 12.0;
+
+/// What rows look for.
+pub(super) struct Wanted<'a> {
+    /// So many nearest rows.
+    pub(super) k: usize,
+    /// And those up to this squared distance of a row.
+    pub(super) farthest: &'a (dyn Fn(u32) -> f64 + Sync),
+}
 
 /// Groups of rows that stand together, and up to which squared distance other rows matter to each row.
 pub(super) struct Look {
@@ -51,7 +58,7 @@ pub(super) struct Left {
 
 impl Look {
     /// Groups from all over an order in which near rows stand together; `shuffled` is a random order.
-    pub(super) fn new(prepared: &Prepared, order: &[u32], shuffled: &[u32], ask: &Ask, driver: &Driver) -> Self {
+    pub(super) fn new(prepared: &Prepared, order: &[u32], shuffled: &[u32], wanted: &Wanted, driver: &Driver) -> Self {
         let width = Panels::targets_at_once().max(QUERIES);
         let groups = ROWS / width;
         let start = |group: usize| group * (order.len() / groups) / width * width;
@@ -61,18 +68,13 @@ impl Look {
             .collect();
         let met = &shuffled[..MET.min(shuffled.len())];
         let share = met.len() as f64 / order.len() as f64;
-        let rank = ((LOOSENESS * ask.k as f64 * share).ceil() as usize).clamp(1, met.len());
+        let rank = ((LOOSENESS * wanted.k as f64 * share).ceil() as usize).clamp(1, met.len());
         let reach = driver.map(groups, |group| {
             let reach_of = |&row: &u32| {
-                let mut reach: f64 = 0.0;
-                if ask.k > 0 {
+                let mut reach: f64 = (wanted.farthest)(row);
+                if wanted.k > 0 {
                     let mut squared = prepared.squared_distances(row, met.iter().copied());
-                    reach = *squared.select_nth_unstable_by(rank - 1, f64::total_cmp).1;
-                }
-                for others in &ask.ranks_of {
-                    let thresholds = others.of(Anchors::All.place(row)).iter().copied();
-                    let squared = prepared.squared_distances(row, thresholds);
-                    reach = squared.into_iter().fold(reach, f64::max);
+                    reach = reach.max(*squared.select_nth_unstable_by(rank - 1, f64::total_cmp).1);
                 }
                 reach
             };

@@ -289,7 +289,7 @@ fn shortcuts_and_cells_change_nothing() {
             });
             let shortcut = prefix.or(coarse.map(Shortcut::Coarse)).unwrap_or(Shortcut::None);
             let cells = has_cells.then(|| Cells::new(&prepared, &shuffled, &driver));
-            let answer = sweep.collect(sweep.tournament(shuffled, shortcut, cells));
+            let answer = sweep.collect(sweep.tournament(shuffled, &shortcut, cells.as_ref(), None));
             let found = answer.neighbors.unwrap();
             (found.rows, found.distances, answer.ranks[0].ranks.clone())
         };
@@ -361,14 +361,119 @@ fn a_prefix_is_chosen_where_few_directions_hold_the_variance_and_8_bits_where_ma
         let prepared = Prepared::new(&space, Preparation::Raw, driver).unwrap();
         let shuffled = random::permutation(space.rows(), &mut random::stream(0, "block order", 0));
         let cells = Cells::new(&prepared, &shuffled, driver);
-        let ask = Ask {
+        let wanted = Wanted {
             k: 10,
-            ..Ask::default()
+            farthest: &|_| 0.0,
         };
-        let shortcut = Shortcut::choose(&prepared, &cells.order, &shuffled, &ask, driver);
+        let shortcut = Shortcut::choose(&prepared, &cells.order, &shuffled, &wanted, driver);
         (shortcut.prefix().map(|prefix| prefix.width()), shortcut.coarse())
     };
     assert_eq!(chosen("noise", 256, &driver), (None, Kind::of_machine()));
     assert!(chosen("decaying", 64, &driver).0.is_some_and(|width| width <= 48));
     assert_eq!(chosen("decaying", 64, &driver.without_pruning()), (None, None));
+}
+
+#[test]
+fn blocks_that_are_apart_find_what_all_rows_find_together() {
+    let driver = Driver::silent(Order::Parallel);
+    let (n, split, d, k) = (7 * SIDE + 41, 4 * SIDE, 24, 6);
+    let other = data("noise", n, 3, 9);
+    let elsewhere = Prepared::new(&other, Preparation::Raw, &driver).unwrap();
+    let far = sweep(&elsewhere, Anchors::All, &Ask { k: 3, ..Ask::default() }, &driver);
+    let far = far.neighbors.unwrap();
+    for kind in KINDS {
+        let space = data(kind, n, d, 33);
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+        let ask = Ask {
+            k,
+            ranks_of: vec![&far],
+            ..Ask::default()
+        };
+        let expected = sweep(&prepared, Anchors::All, &ask, &driver);
+        let (expected, ranks) = (expected.neighbors.unwrap(), &expected.ranks[0]);
+        let spans = [0..split as u32, split as u32..n as u32];
+        let queries = |span: &Range<u32>| Queries {
+            rows: span.clone().collect(),
+            k,
+            thresholds: vec![far.thresholds(&span.clone().collect::<Vec<u32>>(), Anchors::All, &prepared)],
+        };
+        // Each block by itself gives what is known before they meet.
+        let known: Vec<Vec<Vec<(f64, u32)>>> = spans
+            .iter()
+            .map(|span| {
+                let nearest = |i: u32| -> Vec<(f64, u32)> {
+                    let all = sorted_from(&prepared, i).into_iter();
+                    all.filter(|own| span.contains(&own.1)).take(k).collect()
+                };
+                span.clone().map(nearest).collect()
+            })
+            .collect();
+        for shortcut in [
+            Shortcut::None,
+            Kind::of_machine().map_or(Shortcut::None, Shortcut::Coarse),
+            Shortcut::Prefix(Prefix::of_sample(
+                &prepared,
+                &(0..300).collect::<Vec<u32>>(),
+                16,
+                &driver,
+            )),
+        ] {
+            let (number, values) = shortcut.parts();
+            let shortcut = Shortcut::of_parts(number, values, d);
+            let sides: Vec<Side> = [0, 1]
+                .map(|s| Side {
+                    queries: queries(&spans[s]),
+                    order: shuffled(&(spans[s].start as usize..spans[s].end as usize), s),
+                    bounds: known[s].iter().map(|list| list[k - 1].0).collect(),
+                })
+                .into();
+            let found = meet_between(&prepared, [&sides[0], &sides[1]], &shortcut, &driver);
+            for s in [0, 1] {
+                for (place, row) in (spans[s].start as usize..spans[s].end as usize).enumerate() {
+                    let mut all = [known[s][place].clone(), found[s].nearest[place].clone()].concat();
+                    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                    let rows: Vec<u32> = all.iter().take(k).map(|own| own.1).collect();
+                    assert_eq!(rows, expected.of(row), "{kind} row {row}");
+                    let thresholds = far.of(row).iter().zip(&found[s].before[0][place * 3..]);
+                    for ((threshold, before), rank) in thresholds.zip(ranks.of(row)) {
+                        let limit = (prepared.squared_distance(row as u32, *threshold), *threshold);
+                        let is_before = |other: &u32| {
+                            let own = (prepared.squared_distance(row as u32, *other), *other);
+                            own.0.total_cmp(&limit.0).then(own.1.cmp(&limit.1)).is_lt()
+                        };
+                        let within = spans[s].clone().filter(|other| *other as usize != row);
+                        assert_eq!(
+                            within.filter(is_before).count() as u32 + before + 1,
+                            *rank,
+                            "{kind} {row}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_by_itself_finds_what_a_sweep_finds() {
+    let driver = Driver::silent(Order::Parallel);
+    for (kind, n, d) in [
+        ("noise", 9 * SIDE, 700),
+        ("decaying", 12 * SIDE + 5, 600),
+        ("ties", 700, 3),
+    ] {
+        let space = data(kind, n, d, 3);
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+        let expected = sweep(&prepared, Anchors::All, &Ask { k: 4, ..Ask::default() }, &driver);
+        let queries = Queries {
+            rows: (0..n as u32).collect(),
+            k: 4,
+            thresholds: Vec::new(),
+        };
+        let (found, mut order, _) = meet_within(&prepared, &queries, &driver);
+        let rows: Vec<u32> = found.nearest.iter().flatten().map(|own| own.1).collect();
+        assert_eq!(rows, expected.neighbors.unwrap().rows, "{kind}");
+        order.sort_unstable();
+        assert_eq!(order, queries.rows, "{kind}");
+    }
 }

@@ -277,6 +277,16 @@ impl Block {
         block
     }
 
+    /// From the start only rows up to these exact squared distances matter to the queries as neighbors.
+    pub(super) fn start_within(&mut self, bounds: Vec<f64>) {
+        if let Some(candidates) = &mut self.candidates {
+            candidates.start_within(bounds);
+        }
+        for q in 0..self.rows.len() {
+            self.update_reach(q);
+        }
+    }
+
     /// A super-block of targets ends: its sums go to the totals.
     pub(super) fn settle(&mut self) {
         let kernel = self

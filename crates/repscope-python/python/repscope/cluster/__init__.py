@@ -58,6 +58,7 @@ def evaluate(
     *,
     labels: Any = None,
     episodes: Any = None,
+    ids: Mapping[str, Any] | None = None,
     metrics: Sequence[str] | None = None,
     sample: int | None = None,
     address: str | None = None,
@@ -80,6 +81,10 @@ def evaluate(
         The inputs of the models, for trustworthiness and continuity.
     labels, episodes : array, list or path, optional
         A class and an episode (or another group) per row; files are ``.npy`` or ``.parquet#column``.
+    ids : mapping, optional
+        An id per row, for each model and for ``states``, ``labels`` and ``episodes``: ``{"jepa": "jepa-*.parquet#id", "labels": ids}``.
+        Rows are joined by them, so shards may have their rows in another order, or lack some. Single rows are read where rows do not
+        follow each other as in the first of these.
     metrics : sequence of str, optional
         Which metrics; by default all in :data:`METRICS` whose inputs are given.
     sample : int, optional
@@ -119,6 +124,8 @@ def evaluate(
                     call.add("replicates", name, call.array(f"{name}/{number}", opened(f"{name}/{number}", own)))
             else:
                 call.add("models", name, call.array(name, opened(name, model)))
+        for name, own in (ids or {}).items():
+            call.add("ids", name, call.array(f"ids of {name}", open_column(f"ids of {name}", own)))
         call.option("sample", sample).option("analyses", settings)
         put_options(evaluate, "evaluate", call, given)
         return Results(call.run(wanted, progress=progress))

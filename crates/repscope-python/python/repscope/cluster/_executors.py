@@ -12,6 +12,10 @@ from .._repscope import InputError
 from ._work import peek, work
 
 
+#: How long to wait for calls before looking whether the run was stopped, in seconds.
+_LOOK = 0.5
+
+
 class Executor:
     """Runs functions somewhere: subclasses say how.
 
@@ -34,7 +38,7 @@ class Executor:
         raise NotImplementedError
 
     def wait(self, handles: Sequence[Any]) -> list[Any]:
-        """Waits until at least one call is done; those that are."""
+        """Waits until at least one call is done, or for a moment; those that are."""
         raise NotImplementedError
 
     def cancel(self, handles: Iterable[Any]) -> None:
@@ -48,7 +52,12 @@ class Executor:
         """The shape and type of an array that is given by reference."""
         raise InputError("object references are read by Ray, not by other executors")
 
-    def stream(self, function: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    def stream(
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[Sequence[Any]],
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Any]:
         """What calls return, in their order. Only a few more than run at a time are started, and what comes early waits."""
         calls = iter(calls)
         running: dict[Any, int] = {}
@@ -57,6 +66,8 @@ class Executor:
         is_over = False
         try:
             while True:
+                if is_stopped():
+                    raise KeyboardInterrupt
                 # What waits to be given counts, too: a slow call must not let the others fill the memory.
                 while not is_over and started - given < 2 * self.width() + 2:
                     call = next(calls, None)
@@ -94,7 +105,7 @@ class Local(Executor):
         return [handle.result() for handle in handles]
 
     def wait(self, handles: Sequence[Any]) -> list[Any]:
-        done, _ = concurrent.futures.wait(handles, return_when=concurrent.futures.FIRST_COMPLETED)
+        done, _ = concurrent.futures.wait(handles, _LOOK, return_when=concurrent.futures.FIRST_COMPLETED)
         return [handle for handle in handles if handle in done]
 
     def cancel(self, handles: Iterable[Any]) -> None:
@@ -167,7 +178,7 @@ class Ray(Executor):
             raise (error.cause if isinstance(error.cause, Exception) else error) from None
 
     def wait(self, handles: Sequence[Any]) -> list[Any]:
-        done, _ = self._ray.wait(list(handles), num_returns=1, fetch_local=False)
+        done, _ = self._ray.wait(list(handles), num_returns=1, timeout=_LOOK, fetch_local=False)
         return list(done)
 
     def cancel(self, handles: Iterable[Any]) -> None:

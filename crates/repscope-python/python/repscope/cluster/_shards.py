@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import socket
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO
@@ -96,9 +97,7 @@ class _Bytes(Shard):
     def read(self, first: int, last: int) -> np.ndarray:
         stored = np.dtype("<u2" if self._dtype == "bf16" else self._dtype)
         width = self.columns * stored.itemsize
-        with open_file(self._path) as file:
-            file.seek(self._start + first * width)
-            data = _exactly(file, (last - first) * width, self.name)
+        data = _range(self._path, self._start + first * width, (last - first) * width, self.name)
         rows = np.frombuffer(data, dtype=stored).reshape(last - first, self.columns)
         if self._dtype == "bf16":
             rows = (rows.astype("<u4") << 16).view("<f4")
@@ -189,12 +188,13 @@ class Matrix:
         whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return np.require(whole, dtype=self.kind, requirements=["C", "A"])
 
-    def pick(self, rows: Sequence[int]) -> np.ndarray:
-        """Single rows, which ascend."""
+    def pick(self, rows: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Single rows, in this order."""
         wanted = np.asarray(rows, dtype=np.int64)
         picked = np.empty((len(wanted), self.columns), dtype=self.kind)
-        ends = np.flatnonzero(np.diff(wanted) > _GAP) + 1
-        for run in np.split(np.arange(len(wanted)), ends):
+        order = np.argsort(wanted, kind="stable")
+        ends = np.flatnonzero(np.diff(wanted[order]) > _GAP) + 1
+        for run in np.split(order, ends) if len(order) else []:
             first = int(wanted[run[0]])
             picked[run] = self.read(first, int(wanted[run[-1]]) + 1)[wanted[run] - first]
         return picked
@@ -285,6 +285,8 @@ def expand(text: str) -> list[tuple[str, str | None]]:
         return [(path, own)]
     if "://" in path:
         system, inner = _filesystem(path)
+        # What was listed before may have changed.
+        system.invalidate_cache()
         scheme = path.partition("://")[0]
         found = [f"{scheme}://{match}" for match in system.glob(inner)]
     else:
@@ -302,12 +304,14 @@ def open_file(path: str) -> BinaryIO:
             return system.open(inner, "rb")  # type: ignore[no-any-return]
         return open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
-        import socket
+        raise _not_found(path) from None
 
-        raise FileNotFoundError(
-            f"{path}: not found on {socket.gethostname()}; put the shards where all machines see them under one path: a "
-            "shared folder or an object store"
-        ) from None
+
+def _not_found(path: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{path}: not found on {socket.gethostname()}; put the shards where all machines see them under one path: a "
+        "shared folder or an object store"
+    )
 
 
 def _filesystem(path: str) -> tuple[Any, str]:
@@ -322,6 +326,7 @@ def _version(path: str) -> str:
     """What changes when a file does."""
     if "://" in path:
         system, inner = _filesystem(path)
+        system.invalidate_cache(inner)
         info = system.info(inner)
         known = [str(info.get(own)) for own in ("size", "ETag", "etag", "mtime", "LastModified", "updated")]
         return " ".join(known)
@@ -397,8 +402,25 @@ def _refuse_cut(path: str, needed: int) -> None:
         raise InputError(f"{path} is cut: its header says {needed} bytes and there are {found}; copy or write it again")
 
 
+def _range(path: str, start: int, count: int, name: str) -> bytes:
+    """Some bytes of a file; of an object store exactly these are asked for."""
+    if "://" not in path:
+        with open_file(path) as file:
+            file.seek(start)
+            return _exactly(file, count, name)
+    system, inner = _filesystem(path)
+    try:
+        data = system.cat_file(inner, start=start, end=start + count) if count else b""
+    except FileNotFoundError:
+        raise _not_found(path) from None
+    return _whole(data, count, name)
+
+
 def _exactly(file: BinaryIO, count: int, name: str) -> bytes:
-    data = file.read(count)
+    return _whole(file.read(count), count, name)
+
+
+def _whole(data: bytes, count: int, name: str) -> bytes:
     if len(data) != count:
         raise InputError(
             f"{name} is cut: {count} bytes were to be read and there are {len(data)}; copy or write it again"

@@ -85,7 +85,7 @@ class Stages:
             matrices = {number: self._matrices[number] for number in read}
             return (made, matrices, self._store, self._executor.threads, everywhere, *(part(own) for own in needed))
 
-        stream = self._executor.stream(work, (call(batch) for batch in batches))
+        stream = self._executor.stream(work, (call(batch) for batch in batches), self._stopped.is_set)
         try:
             coming: list[bytes] = []
             for number, stored in enumerate(is_stored):
@@ -140,9 +140,8 @@ class Stages:
             matrix = self._matrices[number]
             if span is not None:
                 return f"{matrix.kind} {matrix.fingerprint(*span)}"
-            rows = single or []
-            span = (rows[0], rows[-1] + 1) if rows else (0, 0)
-            return f"{matrix.kind} {matrix.fingerprint(*span)} {_hash(str(rows).encode())}"
+            span = (int(single.min()), int(single.max()) + 1)
+            return f"{matrix.kind} {matrix.fingerprint(*span)} {_hash(single.tobytes())}"
 
         return [
             digest([common, _hash(body), *(of_parts[part] for part in own), *(of_read(read) for read in reads)])
@@ -155,8 +154,8 @@ class Stages:
         for read in reads:
             matrix = self._matrices[read[0]]
             numbers = _count(read) * matrix.columns
-            # As read, put together, and packed in f32 on both sides.
-            needed += numbers * (2 * (4 if matrix.kind == "f4" else 8) + 8)
+            # As read, put together, and packed in several ways; and what is found for each row.
+            needed += numbers * (2 * (4 if matrix.kind == "f4" else 8) + 16) + 1024 * _count(read)
         if needed > self._memory:
             raise InputError(
                 f"{name}: a task needs about {needed / 2**30:.1f} GiB, and a worker may use {self._memory / 2**30:.1f} GiB; "
@@ -181,7 +180,7 @@ def bytes_of(memory: int | str) -> int:
 
 def _count(read: Read) -> int:
     _, span, single = read
-    return span[1] - span[0] if span is not None else len(single or [])
+    return span[1] - span[0] if span is not None else len(single)
 
 
 def _hash(data: bytes) -> str:

@@ -13,7 +13,7 @@ from ._shards import Matrix
 from ._stored import Store
 
 #: The number of a matrix, and a span of rows or single rows.
-Read = tuple[int, "tuple[int, int] | None", "Sequence[int] | None"]
+Read = tuple[int, "tuple[int, int] | None", "np.ndarray | None"]
 
 
 class Task(NamedTuple):
@@ -56,13 +56,12 @@ class _Rows:
 
     def read(self, read: Read) -> np.ndarray:
         number, span, single = read
-        if span is None:
-            return self._matrices[number].pick(single or [])
         for known, rows in self._kept:
-            if known[:2] == read[:2]:
+            if known[:2] == read[:2] and (single is None or np.array_equal(single, known[2])):
                 return rows
         del self._kept[:-1]
-        rows = self._matrices[number].read(*span)
+        matrix = self._matrices[number]
+        rows = matrix.pick(single) if span is None else matrix.read(*span)
         self._kept.append((read, rows))
         return rows
 
