@@ -26,7 +26,7 @@ const MOST_ROUNDS: usize = 500;
 const TOGETHER: usize = 1 << 22;
 /// What the expected decrease of the mean loss may still be: to choose a penalty, and to predict.
 const TO_CHOOSE: f64 = 1e-8;
-const TO_PREDICT: f64 = 1e-19;
+const TO_PREDICT: f64 = 1e-22;
 /// The least probability that a loss knows, that of scikit-learn's `log_loss`.
 const LEAST: f64 = f64::EPSILON;
 
