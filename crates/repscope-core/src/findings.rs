@@ -55,6 +55,8 @@ impl std::fmt::Display for Finding {
     }
 }
 
+/// What stands before the evidence.
+pub(crate) const HAS_COLLAPSED: &str = "has collapsed: it ";
 /// How many rows the spread of embeddings is taken from, evenly spaced.
 const LOOKED_AT: usize = 500;
 /// How many rows are searched for copies, from the first one on.
@@ -111,7 +113,7 @@ pub fn examine(studies: &[Study]) -> Result<Vec<Finding>> {
         };
         let collapse = constant.or_else(repeated).or_else(|| look.and_then(Look::collapse));
         if let Some(text) = &collapse {
-            let text = format!("has collapsed: it {text}");
+            let text = format!("{HAS_COLLAPSED}{text}");
             say(Trouble::Collapsed, Some(&study.model), text);
         }
         if share >= COPIES[0] && !is_constant && !are_most {

@@ -222,7 +222,7 @@ fn of_collapse(results: &Results) -> String {
     let in_words = |own: &Directions| format!("99 % of the variance in {} of {} directions", own.count, own.of);
     let bad = found.iter().filter_map(|(model, own)| {
         Some(match own {
-            Collapse::Complete(text) => format!("{model} {text}"),
+            Collapse::Complete(text) => format!("{model}: complete collapse, it {text}"),
             Collapse::Dimensional(own) => {
                 let rank = own
                     .effective

@@ -5,6 +5,7 @@
 mod alignment;
 mod blocks;
 mod clid;
+mod collapse;
 mod common;
 mod coverage;
 mod degenerate;

@@ -178,3 +178,86 @@ fn parts_of_a_run_join_their_versions_and_adjust_them_together() {
     assert_eq!(joined.versions.len(), 2);
     assert_eq!(p(&joined), p(&all));
 }
+
+fn space(rows: usize, columns: usize, values: &[f64]) -> Space {
+    Space::from_f64("z", rows, columns, values.to_vec()).expect("finite numbers")
+}
+
+fn made(version: Version, space: &Space) -> Vec<Vec<f64>> {
+    let made = version
+        .of_study(&Study::new("m", space.clone()))
+        .expect("a version")
+        .embeddings;
+    let row = |i| {
+        let mut row = vec![0.0; made.columns()];
+        made.read_row(i, &mut row);
+        row
+    };
+    (0..made.rows()).map(row).collect()
+}
+
+const fn of(columns: Option<usize>, precision: Precision) -> Version {
+    Version { columns, precision }
+}
+
+#[test]
+fn a_prefix_of_rows_of_unit_length_has_unit_length() {
+    let rows = made(
+        of(Some(2), Precision::Float),
+        &space(2, 3, &[0.6, 0.0, 0.8, 0.0, 0.0, 1.0]),
+    );
+    // (0.6, 0)/0.6; a prefix of zeros has no direction.
+    assert_eq!(rows, [[1.0, 0.0], [0.0, 0.0]]);
+    let rows = made(
+        of(Some(2), Precision::Float),
+        &space(2, 3, &[3.0, 4.0, 8.0, 0.0, 2.0, 1.0]),
+    );
+    assert_eq!(rows, [[3.0, 4.0], [0.0, 2.0]], "other rows stay as they are");
+}
+
+#[test]
+fn eight_bits_are_the_nearest_of_256_levels_of_a_column() {
+    // Column 1 from 0 to 255 has a step of 1; column 2 is constant.
+    let rows = made(
+        of(None, Precision::Int8),
+        &space(4, 2, &[0.0, 7.0, 255.0, 7.0, 100.4, 7.0, 100.6, 7.0]),
+    );
+    assert_eq!(rows, [[0.0, 7.0], [255.0, 7.0], [100.0, 7.0], [101.0, 7.0]]);
+}
+
+#[test]
+fn one_bit_is_the_sign_and_zero_is_not_positive() {
+    let rows = made(of(None, Precision::Binary), &space(1, 4, &[0.1, -3.0, 0.0, -0.0]));
+    assert_eq!(rows, [[1.0, -1.0, -1.0, -1.0]]);
+}
+
+#[test]
+fn a_view_is_quantized_with_the_levels_of_the_embeddings() {
+    let mut study = Study::new("m", space(2, 1, &[0.0, 255.0]));
+    study.view = Some(Arc::new(space(2, 1, &[-9.0, 12.3])));
+    let made = of(None, Precision::Int8).of_study(&study).expect("a version");
+    let view = made.view.expect("a view");
+    let mut row = [0.0];
+    view.read_row(0, &mut row);
+    assert_eq!(row, [0.0], "what is below the levels takes the lowest");
+    view.read_row(1, &mut row);
+    assert_eq!(row, [12.0]);
+}
+
+#[test]
+fn every_combination_is_a_version_but_the_whole() {
+    let found = Version::all(&[8, 4, 8], &[Precision::Binary]);
+    let words: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(words, ["[:4]", "[:8]", "[:4] binary", "[:8] binary", "binary"]);
+    assert_eq!(Version::all(&[], &[]), []);
+}
+
+#[test]
+fn a_prefix_that_does_not_fit_is_refused_with_both_numbers() {
+    let study = Study::new("m", space(1, 3, &[1.0, 2.0, 3.0]));
+    let error = of(Some(4), Precision::Float)
+        .of_study(&study)
+        .expect_err("too long")
+        .to_string();
+    assert!(error.contains("4 columns") && error.contains("has 3"), "{error}");
+}
