@@ -170,6 +170,15 @@ impl Inputs {
         let mut models = Vec::new();
         for (i, model) in named.iter().enumerate() {
             if let Some(outputs) = all.problems.take(depth::outputs(&model.embeddings)).flatten() {
+                for (option, is_given) in [("views", !data.views.is_empty()), ("against", !data.against.is_empty())] {
+                    if is_given {
+                        let place = &model.embeddings;
+                        all.problems.add(format!(
+                            "`{option}` is embeddings, and {place} is a graph whose outputs are made as they are needed; store its \
+                             outputs with `encode`, and give these files"
+                        ));
+                    }
+                }
                 let (own, spaces) = all.layers(model, outputs, &encoders, seen.as_ref(), next.as_ref(), data.pool);
                 models.extend(own);
                 embeddings.extend(spaces);
@@ -549,6 +558,7 @@ impl All<'_> {
                 now,
                 next: next.next(),
                 views: Vec::new(),
+                reference: None,
             };
             (own, spaces)
         };

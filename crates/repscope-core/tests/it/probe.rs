@@ -260,7 +260,7 @@ fn more_columns_than_rows_give_the_same_as_their_principal_axes() {
         .collect();
     let with = |columns: usize, values: Vec<f64>, penalties: Vec<f64>| {
         let mut study = Study::new(MODEL, space("latent", columns, values));
-        study.targets = targets(&[line.clone()]);
+        study.targets = targets(std::slice::from_ref(&line));
         let probe = ProbeSpec {
             penalties,
             ..ProbeSpec::default()

@@ -65,7 +65,7 @@ const SEEDED: [&str; 7] = [
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 15] = [
+const ANALYSES: [(&str, Analysis); 16] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
