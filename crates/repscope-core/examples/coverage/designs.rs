@@ -219,7 +219,7 @@ impl World {
     /// The first input, which embeddings hold but for noise, and one that they do not hold in a linear form.
     fn targets(&self) -> Targets {
         let rows = self.inputs.chunks_exact(COLUMNS);
-        let values = rows.flat_map(|row| [row[0], row[1] + row[2] * row[2]]).collect();
+        let values = rows.flat_map(|row| [row[0], row[1] + row[2].abs()]).collect();
         let space = Space::from_f64("targets", self.design.rows, 2, values);
         Targets::new(&["line", "curve"], space.expect("finite numbers that fill the shape")).expect("two names")
     }

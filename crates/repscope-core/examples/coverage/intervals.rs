@@ -77,10 +77,10 @@ pub fn measure(metrics: &[&'static Metric], replicates: usize) -> Vec<Cell> {
 /// In how many draws a metric is evaluated. Clusterings, and distances of all pairs of rows in two models, take as much time as all other
 /// metrics together, so they are in a third of them.
 fn draws_of(metric: &Metric, replicates: usize) -> usize {
-    let is_clustered = ["clusterings", "repeats"]
+    let is_slow = ["clusterings", "repeats", "shots"]
         .iter()
         .any(|option| metric.options.contains(option));
-    if is_clustered || metric.analysis.is_of_pairs() {
+    if is_slow || metric.analysis.is_of_pairs() {
         replicates.div_ceil(3)
     } else {
         replicates

@@ -41,12 +41,18 @@ class Monitor:
         preset: Literal['spec', 'robust', 'paper'] | None = None,
         standardize: bool | None = None,
         unit_length: Literal['none', 'vote', 'all'] | None = None,
-        k: int | None = None,
+        k: int | None | Sequence[int] = None,
         repeats: int | None = None,
         splits: int | None = None,
         id_norm: Literal['dim', 'pool'] | None = None,
         gam1: float | None = None,
         gam2: float | None = None,
+        folds: int | None = None,
+        penalties: float | Sequence[float] | None = None,
+        distance: Literal['euclidean', 'cosine'] | None = None,
+        bins: int | None = None,
+        shots: int | Sequence[int] | None = None,
+        draws: int | None = None,
     ) -> None: ...
     @property
     def metrics(self) -> list[str]: ...

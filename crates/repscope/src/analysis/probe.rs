@@ -128,8 +128,11 @@ impl Analysis for Probe {
                 "`folds` = {folds}: at least 3 are needed, one to test and two to choose the penalty by (5 is usual)"
             );
         }
-        if bins == 0 || draws == 0 || self.shots.contains(&0) {
-            bail!("`bins` = {bins}, `draws` = {draws} and each of `shots` must be at least 1");
+        if self.shots.contains(&0) {
+            bail!("`shots` = 0: a probe learns from at least 1 row of each class (1 5 10 is usual)");
+        }
+        if bins == 0 || draws == 0 {
+            bail!("`bins` = {bins} and `draws` = {draws} must each be at least 1");
         }
         if let Some(penalty) = self.penalties.iter().find(|own| !(**own > 0.0 && own.is_finite())) {
             bail!("`penalties` = {penalty}: a penalty must be above 0 and finite (0.01 to 10000 are usual)");
