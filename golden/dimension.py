@@ -122,13 +122,13 @@ def local_case(name, about, latent, k):
 
 
 def local_cases():
-    roll = make_swiss_roll(300, noise=0.05, random_state=1201)[0]
+    roll = make_swiss_roll(200, noise=0.05, random_state=1201)[0]
     local_case("swiss-roll", "A rolled-up sheet with little noise.", roll, 20)
     rng = np.random.default_rng(1202)
     flat = rng.uniform(size=(200, 5)) @ np.linalg.qr(rng.standard_normal((30, 30)))[0][:5]
     local_case("cube-5-in-30", "A cube in more columns than a neighborhood has rows, with noise.",
                flat + 0.02 * rng.standard_normal(flat.shape) + 1e3, 25)
-    local_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 16).astype(np.float32), 30)
+    local_case("digits", "PCA codes of digits, f32.", principal_codes(digits(200)[0], 16).astype(np.float32), 30)
 
 
 # ---------------------------------------------------------------- neighborhoods of every size

@@ -13,7 +13,7 @@ use crate::random;
 use crate::run::Driver;
 
 /// About how many coordinates are compared.
-const COORDINATES: usize = 1 << 30;
+const COORDINATES: usize = 1 << 27;
 /// What it costs to sort one row into a ranking, in coordinates.
 const SORTING: usize = 64;
 /// The fewest queries.

@@ -10,7 +10,7 @@ use crate::random;
 use crate::run::Driver;
 
 /// The most rows whose neighborhoods are looked at.
-const MOST: usize = 500;
+const MOST: usize = 200;
 /// Rows per task.
 const ROWS: usize = 16;
 /// Fukunaga and Olsen: eigenvalues above this share of the largest count.

@@ -88,6 +88,10 @@ fn one_row_has_no_scores_of_geometry_or_manifold_and_says_why() {
         ("spectrum.min", "one row"),
         ("two_nn", "at least 3 rows"),
         ("two_nn(fit=mle)", "at least 3 rows"),
+        ("mle_id@20", "need at least 21 rows, and there are 1"),
+        ("mle_id(normalizer=k-2)@20", "need at least 21 rows, and there are 1"),
+        ("gride@2", "at least 3 rows"),
+        ("local_pca_id", "need at least 51 rows, and there are 1"),
         ("uniformity", "one row has no pairs"),
         ("inertia", "2 clusters need at least as many rows, not 1"),
         ("inertia.share", "2 clusters need at least as many rows, not 1"),
@@ -148,6 +152,8 @@ fn three_rows_have_a_dimension() {
     let study = study(3, vec![0.0, 0.0, 1.0, 0.0, 3.0, 0.0]);
     // Ratios 3, 2 and 3/2, so Σ ln μ = ln 9.
     assert_value(&study, "two_nn(fit=mle)", 2.0 / 9f64.ln());
+    // The scale of both neighbors.
+    assert_value(&study, "gride@2", 2.0 / 9f64.ln());
 }
 
 #[test]
@@ -163,6 +169,8 @@ fn equal_rows_have_no_variance_no_dimension_and_no_clusters() {
     assert_undefined(&study, "participation_ratio", "no variance");
     assert_value(&study, "spectrum.max", 0.0);
     assert_undefined(&study, "two_nn", "duplicate");
+    assert_undefined(&study, "mle_id@20", "duplicate");
+    assert_undefined(&study, "gride@2", "duplicate");
     assert_value(&study, "uniformity", 0.0);
     assert_value(&study, "inertia", 0.0);
     assert_undefined(&study, "inertia.share", "no variance");
@@ -352,11 +360,14 @@ fn fewer_than_ten_rows_are_not_split() {
 
 /// Options that suit a few rows.
 fn small() -> Spec {
-    Spec {
+    let mut spec = Spec {
         k: vec![1],
         clusters: 2,
         ..Spec::default()
-    }
+    };
+    // One scale, as there is one k.
+    spec.dimension.gride_k = 2;
+    spec
 }
 
 fn specs() -> Vec<Spec> {

@@ -38,6 +38,74 @@ fn both_fits_of_two_nn_lie_within_each_others_intervals() {
 }
 
 #[test]
+fn dimensions_from_more_neighbors_recover_that_of_a_flat_sheet() {
+    // The more neighbors, the more of them lie beyond the edges of the sheet.
+    for (d, least, most) in [(2, 1.7, 2.2), (5, 4.0, 5.5), (10, 6.5, 10.5)] {
+        let study = Study::new(MODEL, sheet(Shape::Gaussian, d));
+        for id in [
+            "mle_id@20",
+            "mle_id(normalizer=k-2)@20",
+            "gride@2",
+            "gride@8",
+            "gride@16",
+        ] {
+            let found = value(&study, id, &Spec::default());
+            assert!(least <= found && found <= most, "{id} in {d} dimensions: {found}");
+        }
+    }
+}
+
+#[test]
+fn gride_of_two_neighbors_is_two_nn_and_both_normalizers_differ_by_their_ratio() {
+    let study = Study::new(MODEL, sheet(Shape::Cube, 5));
+    let [two_nn, gride] = ["two_nn(fit=mle)", "gride@2"].map(|id| value(&study, id, &Spec::default()));
+    assert!((two_nn - gride).abs() < 1e-10 * two_nn, "{two_nn} {gride}");
+    let mut spec = Spec::default();
+    spec.dimension.k = vec![3];
+    let [plain, unbiased] = ["mle_id@3", "mle_id(normalizer=k-2)@3"].map(|id| value(&study, id, &spec));
+    assert!((plain - 2.0 * unbiased).abs() < 1e-12 * plain, "{plain} {unbiased}");
+    spec.dimension.k = vec![2];
+    let missing = score(&study, "mle_id(normalizer=k-2)@2", &spec);
+    assert!(missing.reason.is_some_and(|reason| reason.contains("use a larger k")));
+}
+
+#[test]
+fn a_flat_sheet_has_as_many_local_principal_components_as_dimensions() {
+    let study = Study::new(MODEL, sheet(Shape::Cube, 5));
+    assert_eq!(value(&study, "local_pca_id", &Spec::default()), 5.0);
+    let found = value(&study, "local_pca_id(version=participation)", &Spec::default());
+    assert!(found > 4.0 && found < 5.0, "{found}");
+}
+
+#[test]
+fn neighborhoods_of_every_size_are_kept_by_a_rotation_and_lost_by_shuffling() {
+    let rows = 120;
+    let input = Draw::new(77).normals(4 * rows);
+    let mirrored: Vec<f64> = input.iter().map(|x| 3.0 - 2.0 * x).collect();
+    let of = |latent: Vec<f64>| Study {
+        input: Some(Arc::new(space("input", 4, input.clone()))),
+        ..Study::new(MODEL, space("latent", 4, latent))
+    };
+    let same = of(mirrored);
+    for (id, expected) in [
+        ("q_nx@10", 1.0),
+        ("r_nx@10", 1.0),
+        ("r_nx.auc", 1.0),
+        ("mrre.false@10", 0.0),
+        ("mrre.missing@10", 0.0),
+    ] {
+        let found = value(&same, id, &Spec::default());
+        assert!((found - expected).abs() < 1e-12, "{id}: {found}");
+    }
+    let other = of(Draw::new(78).normals(4 * rows));
+    for id in ["q_nx@10", "r_nx@10", "r_nx.auc", "mrre.false@10", "mrre.missing@10"] {
+        let found = score(&other, id, &Spec::default());
+        let (value, chance) = (found.value.unwrap(), found.chance.unwrap());
+        assert!((value - chance).abs() < 0.05, "{id}: {value}, by chance {chance}");
+    }
+}
+
+#[test]
 fn two_nn_is_not_the_formula_of_the_reference_script() {
     // 1 / (ln(mean μ) + 0.5772): since μ ≥ 1 it cannot exceed 1 / 0.5772 = 1.7325 whatever the data.
     let codes = sheet(Shape::Gaussian, 20);

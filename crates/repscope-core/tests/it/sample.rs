@@ -26,6 +26,13 @@ fn sampled_silhouette_is_unbiased() {
 }
 
 #[test]
+fn sampled_neighborhoods_of_every_size_are_unbiased() {
+    for id in ["q_nx@10", "r_nx.auc", "mrre.false@10", "mle_id@20"] {
+        assert_unbiased(id);
+    }
+}
+
+#[test]
 fn sampled_uniformity_is_unbiased_but_for_the_curvature_of_its_logarithm() {
     // The mean kernel over the anchors is unbiased. Its logarithm is low by half the relative variance (Jensen), (s/m)²/2, far
     // below the error of one sample. 600 seeds know the mean to a 24th of that error.
@@ -58,7 +65,14 @@ fn sampled_uniformity_is_unbiased_but_for_the_curvature_of_its_logarithm() {
 fn intervals_of_samples_cover_the_full_value() {
     // Nominally 95 %, and a little more, since a sixth of all rows is asked: 26 of 30 leaves room for chance.
     let study = study();
-    for id in ["trustworthiness@10", "continuity@10", "silhouette"] {
+    let neighborhoods = [
+        "trustworthiness@10",
+        "continuity@10",
+        "q_nx@10",
+        "r_nx.auc",
+        "mrre.false@10",
+    ];
+    for id in neighborhoods.into_iter().chain(["silhouette", "mle_id@20", "gride@16"]) {
         let full = value(&study, id, &Spec::default());
         let covers = |s: &Score| s.interval.is_some_and(|[low, high]| low <= full && full <= high);
         let covered = sampled(&study, id).iter().filter(|s| covers(s)).count();
@@ -68,7 +82,14 @@ fn intervals_of_samples_cover_the_full_value() {
 
 #[test]
 fn the_unit_of_a_sampled_score_is_the_anchor_and_n_counts_them() {
-    for id in ["trustworthiness@10", "silhouette", "uniformity"] {
+    for id in [
+        "trustworthiness@10",
+        "q_nx@10",
+        "r_nx.auc",
+        "silhouette",
+        "uniformity",
+        "mle_id@20",
+    ] {
         let found = score(&study(), id, &spec(42, ANCHORS));
         assert_eq!((found.n, found.unit.as_deref()), (ANCHORS, Some("anchors")), "{id}");
     }

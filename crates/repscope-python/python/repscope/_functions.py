@@ -30,7 +30,7 @@ ARGUMENTS = {
     "view": Parameter("view", "ArrayLike", REQUIRED, "Embeddings of a second view of the same samples."),
 }
 #: Defaults that differ from the command, because a function returns one number by default.
-DEFAULTS = {"trustworthiness": {"k": 10}, "continuity": {"k": 10}}
+DEFAULTS = {name: {"k": 10} for name in ("trustworthiness", "continuity", "q_nx", "r_nx")} | {"mle_id": {"k": 20}}
 #: Arguments that mean something else to single metrics.
 ABOUT = {"probe": {"labels": "A class per row: strings, integers or booleans."}}
 #: Options that every function takes.
@@ -89,9 +89,9 @@ def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
     for output in sorted(metric["outputs"], key=lambda output: not output["bare"]):
         name, _, rest = output["id"].partition("(")
         if name == metric["id"] and rest:
-            parameter, _, value = rest.rstrip(")").partition("=")
+            parameter, _, value = rest.partition(")")[0].partition("=")
             values.setdefault(parameter, []).append(value)
-    has_bare = any(output["id"] == metric["id"] for output in metric["outputs"])
+    has_bare = any(output["id"].partition("@")[0] == metric["id"] for output in metric["outputs"])
     return {parameter: [*([None] if has_bare else []), *own] for parameter, own in values.items()}
 
 
@@ -130,11 +130,19 @@ def returned(metric: Mapping[str, Any]) -> str:
     identity = metric["id"]
     ids = [output["id"] for output in metric["outputs"]]
     if f"{identity}@K" in ids:
+        if is_of_scales(metric):
+            return "Scores"
         many = any(option["name"] == "k" and option["many"] for option in metric["options"])
         return "Score | Undefined | Scores" if many else "Score | Undefined"
     if any(own.partition("(")[0] == identity for own in ids):
         return "Score | Undefined"
     return "Scores"
+
+
+def is_of_scales(metric: Mapping[str, Any]) -> bool:
+    """Whether there is a score for each K that the data have, as the scales of Gride, and no option says which."""
+    has_k = any(output["id"] == f"{metric['id']}@K" for output in metric["outputs"])
+    return has_k and not any(option["name"] == "k" for option in metric["options"])
 
 
 def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Score | Undefined | Scores:
@@ -169,22 +177,23 @@ def pick(metric: Mapping[str, Any], results: Results, given: Mapping[str, Any]) 
     everything = Scores(own, results.warnings)
     chosen: Score | Undefined | Scores | None = None
     variants = variants_of(metric)
-    at = {name.partition("@")[2]: s for name, s in own.items() if name.startswith(f"{identity}@")}
+    name = identity
     if variants:
         (parameter, values), *_ = variants.items()
         value = given.get(parameter)
         if value not in values:
             known = " or ".join(repr(v) for v in values)
             raise ValueError(f"{parameter} = {value!r}; {identity} has {parameter} {known}")
-        chosen = own[identity if value is None else f"{identity}({parameter}={value})"]
-    elif at:
+        name = identity if value is None else f"{identity}({parameter}={value})"
+    at = {key.partition("@")[2]: s for key, s in own.items() if key.startswith(f"{name}@")}
+    if at:
         k = given.get("k")
-        if k is None or not (isinstance(k, Sequence) or hasattr(k, "__len__")):
+        if not is_of_scales(metric) and not (isinstance(k, Sequence) or hasattr(k, "__len__")):
             chosen = next(iter(at.values()))
         else:
             chosen = Scores({int(number): s for number, s in at.items()}, results.warnings)
-    elif identity in own:
-        chosen = own[identity]
+    elif name in own:
+        chosen = own[name]
     else:
         chosen = Scores({name.removeprefix(identity + "."): s for name, s in own.items()}, results.warnings)
     if not isinstance(chosen, Scores):

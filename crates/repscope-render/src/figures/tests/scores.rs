@@ -470,3 +470,54 @@ fn many_models_are_points_with_the_best_at_the_top() {
     let accuracy = bars(&few, "k-NN accuracy, k = 5 ↑");
     assert_eq!((accuracy.look, order(accuracy)), (BarsLook::Bars, (0..8).collect()));
 }
+
+#[test]
+fn neighborhoods_of_every_size_and_dimensions_over_scales_are_curves_on_log_axes() {
+    let mut results = complete(&["jepa", "mae"]);
+    let about = |value: f64| Some((value - 0.01, value + 0.01, "rows", "influence"));
+    for model in ["jepa", "mae"] {
+        results.curves.push(Curve {
+            metric: "r_nx".into(),
+            x: vec![1.0, 2.0, 4.0],
+            y: vec![0.5, 0.6, f64::NAN],
+            ..spectrum(model, &[])
+        });
+        let mut add = |metric: &str, value: f64, better| {
+            results.scores.push(score(model, metric, value, about(value), better));
+        };
+        add("r_nx.auc", 0.55, Better::Higher);
+        for (metric, value) in [("gride@2", 5.0), ("gride@16", 4.0), ("gride@4", 4.5)] {
+            add(metric, value, Better::Neither);
+        }
+        add("mle_id@20", 4.2, Better::Neither);
+        add("mle_id(normalizer=k-2)@20", 4.0, Better::Neither);
+        results
+            .samples
+            .push(samples(model, "mle_id", &[("mle_id@20", &[3.0, 5.0])]));
+    }
+    let lines = |figure: &NamedFigure, title: &str| match &panel(figure, title).content {
+        Content::Lines(lines) => lines.clone(),
+        other => panic!("{title} is {other:?}"),
+    };
+    let neighborhood = figure(&results, "/neighborhood_preservation");
+    let above_chance = lines(&neighborhood, "Neighborhoods of every size ↑");
+    let heights: Vec<Option<f64>> = above_chance.curves[1].points.iter().map(|point| point.y).collect();
+    assert_eq!(heights, [Some(0.5), Some(0.6), None]);
+    assert_eq!(bars(&neighborhood, "Area under R_NX ↑").rows.len(), 2);
+    let manifold = figure(&results, "manifold_dimension_analysis");
+    let scales = lines(&manifold, "Intrinsic dimension over scales");
+    let points: Vec<(f64, Option<f64>)> = scales.curves[0].points.iter().map(|point| (point.x, point.y)).collect();
+    assert_eq!(points, [(2.0, Some(5.0)), (4.0, Some(4.5)), (16.0, Some(4.0))]);
+    assert_eq!(scales.curves[0].points[0].band, Some((4.99, 5.01)));
+    let likelihood = bars(&manifold, "Intrinsic dimension (MLE, K = 20)");
+    assert_eq!(values(&likelihood.rows[0]), [Some(4.2), Some(4.0)]);
+    assert!(matches!(
+        panel(&manifold, "Intrinsic dimension of single samples").content,
+        Content::Histogram(_)
+    ));
+    assert!(
+        [above_chance.x, scales.x]
+            .iter()
+            .all(|axis| axis.scale == repscope_figures::Scale::Log)
+    );
+}
