@@ -57,6 +57,7 @@ mod error;
 mod etes;
 mod findings;
 pub(crate) mod kernels;
+mod leaks;
 mod maps;
 pub mod masking;
 pub mod metrics;
@@ -85,6 +86,7 @@ pub use etes::etes;
 pub use findings::{Finding, Trouble, examine, examine_order};
 pub use kernels::tiles::{nearest_neighbors, nearest_neighbors_of};
 pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
+pub use leaks::{Leaks, Twin, leaks, repeats};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
@@ -101,7 +103,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, Distance, DriftSpec, EtesSpec, FEWEST_PERMUTATIONS, IdNorm, Mcr2Spec, MixingSpec,
-    RankSpec, SearchInterval, Similarity, Spec, UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, Distance, DriftSpec, EtesSpec, FEWEST_PERMUTATIONS, IdNorm, Mcr2Spec,
+    MixingSpec, RankSpec, SearchInterval, Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};

@@ -27,6 +27,7 @@ mod report;
 mod retrieval;
 mod similarity;
 mod stays_whole;
+mod two_sets;
 mod validate;
 mod verdict;
 mod what_encoders_see;

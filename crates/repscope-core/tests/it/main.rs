@@ -24,3 +24,4 @@ mod same_everywhere;
 mod sample;
 mod similarity;
 mod text_metrics;
+mod two_sets;

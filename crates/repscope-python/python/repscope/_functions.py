@@ -25,11 +25,19 @@ ARGUMENTS = {
         "labels", "ArrayLike | None", None, "A class per row; without it, the clusters of k-means."
     ),
     "view": Parameter("view", "ArrayLike", REQUIRED, "Embeddings of a second view of the same samples."),
+    "reference": Parameter(
+        "reference", "ArrayLike", REQUIRED, "Embeddings of the reference rows by the same model, in any number."
+    ),
+    "batches": Parameter("batches", "ArrayLike", REQUIRED, "The batch of each row: strings, integers or booleans."),
 }
 #: Defaults that differ from the command, because a function returns one number by default.
 DEFAULTS = {"trustworthiness": {"k": 10}, "continuity": {"k": 10}}
 #: Options that every function takes.
 SHARED = ("seed", "level", "threads", "memory")
+#: What functions of two sets take beside `episodes`.
+REFERENCE_GROUPS = Parameter(
+    "reference_groups", "ArrayLike | None", None, "The group of each reference row, where `episodes` are given."
+)
 #: Additional arguments of single metrics.
 EXTRA = {
     "smoothness": [
@@ -67,6 +75,8 @@ def named_parameters(metric: Mapping[str, Any]) -> list[Parameter]:
     for option in metric["options"]:
         declared = parameter(option)
         named.append(declared._replace(default=own.get(declared.name, declared.default)))
+    if "reference" in metric["takes"]:
+        named.append(REFERENCE_GROUPS)
     return named + EXTRA.get(metric["id"], []) + shared(metric, "episodes", *SHARED)
 
 
@@ -143,6 +153,8 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Score | Und
     call.lent("labels", given.get("labels")).lent("views", given.get("view"), "view").lent(
         "episodes", given["episodes"]
     )
+    call.lent("against", given.get("reference"), "reference").lent("batches", given.get("batches"))
+    call.lent("against_groups", given.get("reference_groups"), "reference_groups")
     for option in metric["options"]:
         put_option(call, option, given[option["name"].replace("-", "_")])
     return pick(metric, run(call, given, [metric["id"]]), given)

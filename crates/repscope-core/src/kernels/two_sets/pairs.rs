@@ -212,7 +212,10 @@ mod tests {
         let draws = kernel.draws(&exchange, 5, "test", 40, &driver);
         for (number, found) in draws.iter().enumerate() {
             let marks = exchange.draw(5, "test", number);
-            let order: Vec<usize> = (0..7).filter(|&i| marks[i]).chain((0..7).filter(|&i| !marks[i])).collect();
+            let order: Vec<usize> = (0..7)
+                .filter(|&i| marks[i])
+                .chain((0..7).filter(|&i| !marks[i]))
+                .collect();
             let moved = order.iter().flat_map(|&i| order.iter().map(move |&j| i * 7 + j));
             let moved = Kernel::new(moved.map(|at| matrix[at]).collect(), 7);
             let expected = moved.statistic(&pool(3, 7)).unwrap().value;
@@ -240,7 +243,11 @@ mod tests {
         };
         for row in [0, 4, 5, 11] {
             let slope = (weighted(row, 1e-5) - weighted(row, -1e-5)) / 2e-5;
-            assert!((found.effects[row] - slope).abs() < 1e-8, "{} {slope}", found.effects[row]);
+            assert!(
+                (found.effects[row] - slope).abs() < 1e-8,
+                "{} {slope}",
+                found.effects[row]
+            );
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel, Pairs, Reference,
-    Space, Spec, Study, UnitLength,
+    ClidSpec, ClusterCount, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel, Pairs,
+    Reference, Space, Spec, Study, UnitLength,
 };
 
 use super::case::Case;
