@@ -265,22 +265,6 @@ impl Neighborhoods<'_> {
         };
         self.each(of, driver)
     }
-
-    /// What rows do to the mean of values of neighborhoods that overlap. Values of two rows vary together as far as they have the same
-    /// `k` neighbors, so a row stands for all neighborhoods that it is in; itself among them.
-    pub(crate) fn spread_over_members(&self, values: &[f64], k: usize) -> Vec<f64> {
-        let rows = self.batches.len();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let scale = 1.0 / (values.len() as f64 * (k as f64 + 1.0).sqrt());
-        let mut effects = vec![0.0; rows];
-        for (query, value) in values.iter().enumerate() {
-            let own = self.anchors.row(query) as u32;
-            for &row in self.neighbors.of(query)[..k].iter().chain([&own]) {
-                effects[row as usize] += scale * (value - mean);
-            }
-        }
-        effects
-    }
 }
 
 #[cfg(test)]

@@ -256,7 +256,7 @@ fn of_kernel(
     let drift = &shared.spec.drift;
     Some(Measured {
         value: found.value,
-        interval: interval.map(|own| own.without_pairs(found.value, found.of_pairs)),
+        interval: interval.map(|own| own.with_skewness(found.value)),
         draws: kernel.draws(
             &exchange,
             shared.spec.seed,

@@ -10,12 +10,13 @@ use crate::kernels::tiles::{Anchors, Ask, sweep};
 use crate::plan::{Key, Need, Shared};
 use crate::run::{Driver, Order};
 use crate::score::{Breakdown, Score};
-use crate::stats::interval::{self, Units};
+use crate::stats::interval;
 
 /// What the metrics share.
 const fn of_batches(takes: &'static [Takes], work: Work) -> Metric {
     Metric {
-        invariances: Invariance::SIMILARITY,
+        // Which rows get which batch at random depends on their order, so the chance level does.
+        invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
         ..Metric::of(Analysis::Mixing, takes, work)
     }
 }
@@ -364,17 +365,10 @@ fn kbet(shared: &Shared) -> Result<Results> {
     };
     let mixed = neighborhoods.accepted(k, shared.spec.mixing.significance, &Driver::silent(Order::Parallel));
     let (value, n) = (interval::mean(&mixed.values), mixed.values.len());
-    // Of groups, whose neighborhoods are mostly their own, the values add up.
-    let effects = match (shared.units(), shared.anchors()) {
-        (Units::Single(_), Anchors::All) => neighborhoods.spread_over_members(&mixed.values, k),
-        _ => effects(&mixed),
-    };
-    let interval = interval::of_influence(value, &effects, shared.units(), shared.spec.level);
-    let interval = interval.map(|own| own.on_share_scale(value));
     let smallest = batches.counts().into_iter().min().unwrap_or(0) as f64 * k as f64 / rows as f64;
     let few = (smallest < 5.0).then(|| {
         format!("the smallest batch is expected {smallest:.1} times among {k} neighbors; below 5 the test is rough")
     });
-    let score = Score::number(id, value, n).with_interval(interval);
+    let score = Score::number(id, value, n);
     Ok(with(score, chance(&mixed), &[few, renamed]).into())
 }

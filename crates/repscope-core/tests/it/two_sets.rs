@@ -82,7 +82,6 @@ fn tests_of_one_distribution_reject_in_five_percent_of_all_draws() {
     for (size, of_groups, is_grouped) in [(1, 0.0, false), (3, 1.5, true)] {
         let found = rejections(1000, size, of_groups, is_grouped);
         assert_eq!(found.len(), 6);
-        println!("{found:?}");
         for (id, rate) in found {
             assert!(rate <= 0.06, "{id}: {rate} with groups of {size}");
         }
@@ -127,7 +126,6 @@ fn intervals_of_two_sets_cover() {
             (study, spec(0))
         };
         let found = coverage(200, of_draw, Analysis::Drift);
-        println!("{found:?}");
         assert_eq!(found.len(), 7);
         for (id, share) in found {
             // Of a binomial distribution of 200 draws at 0.9, 169 or fewer have a probability below 1 %.
@@ -168,8 +166,7 @@ fn intervals_of_mixing_cover() {
             )
         };
         let found = coverage(200, of_draw, Analysis::Mixing);
-        println!("{found:?}");
-        assert_eq!(found.len(), 5);
+        assert_eq!(found.len(), 4);
         for (id, share) in found {
             assert!(share >= 0.85, "{id}: {share}, grouped: {is_grouped}");
         }
