@@ -59,7 +59,7 @@ default_options!(Drift);
 bind!(Drift: models, against, against_groups, seen, groups);
 declare!(Drift {
     kind: Kind::Drift,
-    about: "Do new rows differ from reference rows? (MMD, energy and Fréchet distance, k-NN two-sample test, each with its p-value)",
+    about: "Do new rows differ from reference rows? (MMD, Fréchet distance, k-NN test)",
     examples: "Examples:\n  repscope drift --model today.npy --against train.npy\n  repscope drift --model jepa=today/jepa.npy --model mae=today/mae.npy --against jepa=train/jepa.npy mae=train/mae.npy\n  repscope drift --model today.npy --against train.npy --groups patients.npy --against-groups train_patients.npy",
     folder: "drift",
     reads: &[Role::Episodes, Role::Embeddings, Role::Against, Role::AgainstGroups],
