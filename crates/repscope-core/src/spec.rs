@@ -384,7 +384,7 @@ pub struct MixingSpec {
     /// How many neighbors count, in effect, in LISI.
     pub perplexity: f64,
     /// The level of the test of each neighborhood.
-    pub alpha: f64,
+    pub significance: f64,
     /// How often batches are assigned at random, for the chance level.
     pub permutations: usize,
 }
@@ -394,7 +394,7 @@ impl Default for MixingSpec {
         MixingSpec {
             k: 50,
             perplexity: 30.0,
-            alpha: 0.05,
+            significance: 0.05,
             permutations: 20,
         }
     }
@@ -403,7 +403,10 @@ impl Default for MixingSpec {
 impl MixingSpec {
     fn check(&self) -> Result<()> {
         let MixingSpec {
-            k, perplexity, alpha, ..
+            k,
+            perplexity,
+            significance,
+            ..
         } = self;
         refuse_if(*k < 2, || {
             format!("neighborhoods of {k}: at least 2 neighbors are needed to be of several batches (50 is usual)")
@@ -411,8 +414,8 @@ impl MixingSpec {
         refuse_if(!(*perplexity >= 2.0 && perplexity.is_finite()), || {
             format!("a perplexity of {perplexity} is not at least 2 and finite (30 is usual)")
         })?;
-        refuse_if(!(*alpha > 0.0 && *alpha < 1.0), || {
-            format!("a test at the level {alpha}: it must be between 0 and 1 (0.05 is usual)")
+        refuse_if(!(*significance > 0.0 && *significance < 1.0), || {
+            format!("a test at the level {significance}: it must be between 0 and 1 (0.05 is usual)")
         })
     }
 }

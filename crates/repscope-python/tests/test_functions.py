@@ -32,6 +32,8 @@ def arguments(metric, digits):
         "labels_if_any": digits.labels,
         "values_if_any": digits.states[:, 18:20].astype("f8"),
         "view": view,
+        "reference": view[:100] + 0.5,
+        "batches": np.arange(len(digits.pca)) % 3,
     }
     return [known[what] for what in metric["takes"]]
 
@@ -54,6 +56,8 @@ def test_a_function_gives_what_the_command_gives(metric, digits, tmp_path):
         np.save(tmp_path / "view.npy", given[-1])
     if "values_if_any" in metric["takes"]:
         np.save(tmp_path / "targets.npy", given[-1])
+    for what in {"reference", "batches"} & set(metric["takes"]):
+        np.save(tmp_path / f"{what}.npy", given[metric["takes"].index(what)])
     np.save(tmp_path / "model.npy", digits.pca)
     words = [metric["command"], "--model", "model.npy", "--output-dir", "out", "--no-figures", "--json", "--quiet"]
     takes = metric["takes"]
@@ -61,6 +65,8 @@ def test_a_function_gives_what_the_command_gives(metric, digits, tmp_path):
     words += ["--labels", "labels.npy"] * any(what.startswith("labels") for what in takes)
     words += ["--views", "view.npy"] * ("view" in takes)
     words += ["--targets", "targets.npy"] * ("values_if_any" in takes)
+    words += ["--against", "reference.npy"] * ("reference" in takes)
+    words += ["--batches", "batches.npy"] * ("batches" in takes)
     words += ["--k", "10"] * (metric["id"] in _functions.DEFAULTS)
     ran = subprocess.run(
         [sys.executable, "-m", "repscope", *words], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -205,6 +211,7 @@ OTHER = {
     "k": 3, "distance": "cosine", "sample": 60, "discard": 0.3, "t": 3.0, "clusters": 7, "restarts": 1, "splits": 3,
     "gam1": 2.0, "gam2": 2.0, "eps": 0.05, "alpha": 1.0, "preset": "paper", "standardize": "no", "unit-length": "all",
     "repeats": 2, "id-norm": "pool", "threshold": 0.3,
+    "bandwidth": 0.5, "perplexity": 5.0, "significance": 0.3,
 }  # fmt: skip
 #: Options that may change nothing on these data: k-means may find the same clusters from fewer starts, and one model
 #: has no pool.
@@ -217,6 +224,7 @@ def test_options_change_the_metrics_that_declare_them_and_no_others(metric, digi
     codes = rng.normal(size=(120, 12)) * np.linspace(0.5, 3, 12) + 2
     states = codes @ rng.normal(size=(12, 9)) + rng.normal(size=(120, 9))
     labels = None if metric["id"] in ("silhouette", "mcr2") else rng.integers(0, 3, size=120)
+    batches = (codes[:, 0] + np.random.default_rng(8).normal(size=120) > 2).astype(int)
     declared = {option["name"] for option in metric["options"]}
     of_command = {option["name"] for option in json.loads(_repscope.declared_options(metric["command"]))}
 
@@ -229,6 +237,10 @@ def test_options_change_the_metrics_that_declare_them_and_no_others(metric, digi
             call.lent("labels", labels)
         if "view" in metric["takes"]:
             call.lent("views", codes + np.random.default_rng(6).normal(size=codes.shape), "view")
+        if "reference" in metric["takes"]:
+            call.lent("against", codes[:90] + np.random.default_rng(7).normal(size=(90, 12)), "reference")
+        if "batches" in metric["takes"]:
+            call.lent("batches", batches)
         for name, value in option.items():
             call.option(name, value)
         scores = Results(call.run([metric["id"]])).scores

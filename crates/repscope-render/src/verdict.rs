@@ -478,7 +478,9 @@ fn of_pairs(scores: &[&Score]) -> String {
 /// Whether new rows differ from the reference, model by model. How little would have been seen is said where nothing was found.
 fn of_two_sets(results: &Results, scores: &[&Score]) -> String {
     let of_model = |score: &Score| {
-        let p = results.score(&score.model, &of_p(score.metric.as_str())).and_then(|p| p.value);
+        let p = results
+            .score(&score.model, &of_p(score.metric.as_str()))
+            .and_then(|p| p.value);
         let table = results
             .breakdowns
             .iter()
@@ -492,11 +494,16 @@ fn of_two_sets(results: &Results, scores: &[&Score]) -> String {
         } else {
             String::new()
         };
-        let chance = score.chance.map_or(String::new(), |chance| format!(" against {} by chance", rough(chance)));
+        let chance = score
+            .chance
+            .map_or(String::new(), |chance| format!(" against {} by chance", rough(chance)));
         match p {
             None => format!("{model}{value}; not tested without permutations ({rows})"),
             Some(p) if p <= 1.0 - score.level.unwrap_or(0.95) + 1e-12 => {
-                format!("{model}the new rows differ from the reference: {value}{chance}, {} ({rows})", p_value(p))
+                format!(
+                    "{model}the new rows differ from the reference: {value}{chance}, {} ({rows})",
+                    p_value(p)
+                )
             }
             Some(p) => {
                 let seen = column("threshold").map_or(String::new(), |threshold| {

@@ -159,7 +159,10 @@ impl Inputs {
             (None, Some(stops)) => all.stops(stops),
             (None, None) => None,
         };
-        let batches = data.batches.as_ref().and_then(|source| all.labels(Role::Batches, source));
+        let batches = data
+            .batches
+            .as_ref()
+            .and_then(|source| all.labels(Role::Batches, source));
         let against_groups = data.against_groups.as_ref();
         let against_groups = against_groups.and_then(|source| all.labels(Role::AgainstGroups, source));
         if data.against_groups.is_some() && data.against.is_empty() {

@@ -12,6 +12,19 @@ pub struct Check {
     /// Files to check; all arrays of a file are shown
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
+    /// Look for rows of the files among the rows of this one, such as the training data: copies, and near copies
+    #[arg(long, value_name = "PATH")]
+    pub against: Option<String>,
+    /// The split of each row of the file, such as train and test: rows that occur in two splits are found
+    #[arg(long, value_name = "PATH")]
+    pub splits: Option<String>,
+    /// The label of each row of the file: rows that occur twice with different labels are found
+    #[arg(long, value_name = "PATH")]
+    pub labels: Option<String>,
+    /// Rows are near copies below this share of the usual distance to the nearest neighbor [default: 0.1 with --against,
+    /// --splits or --labels, which look for them; 0 for copies alone]
+    #[arg(long, value_name = "SHARE")]
+    pub near: Option<f64>,
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,

@@ -13,6 +13,7 @@ use repscope_models::runtime::{ModelBytes, Port, Runtime, find_library, load};
 use repscope_models::{TextEncoder, TextOptions};
 use repscope_render::{Color, number};
 
+use super::twins::Twins;
 use crate::args::Check;
 use crate::outputs;
 
@@ -58,6 +59,17 @@ pub fn run(options: &Check) -> Result<ExitCode> {
         }
     }
     let mismatch = row_mismatch(&findings);
+    if let Some(search) = Twins::new(options)? {
+        for finding in &mut findings {
+            let about = finding.inspection.numbers.as_ref();
+            let is_finite = about.is_some_and(|numbers| numbers.nan + numbers.infinite == 0);
+            if is_finite && finding.inspection.labels.is_none() && finding.inspection.rows > 0 {
+                let said = search.of(&finding.inspection.path)?;
+                finding.problems.extend(said.problems);
+                finding.remarks.extend(said.remarks);
+            }
+        }
+    }
     if findings.is_empty() && trees.is_empty() && models.is_empty() {
         // There are only errors.
     } else if options.json {

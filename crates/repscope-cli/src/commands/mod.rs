@@ -9,4 +9,5 @@ pub mod evaluate;
 pub mod explain;
 pub mod manual;
 pub mod report;
+pub mod twins;
 pub mod validate;

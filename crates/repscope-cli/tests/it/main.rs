@@ -29,6 +29,7 @@ mod report;
 mod retrieval;
 mod similarity;
 mod stays_whole;
+mod two_sets;
 mod validate;
 mod verdict;
 mod versions;

@@ -230,7 +230,8 @@ impl World {
         let mut other = World::new(self.design, self.replicate + OTHER_WORLDS);
         let mut values = other.embed();
         values.iter_mut().step_by(COLUMNS).for_each(|x| *x += SHIFT);
-        let names = |labels: &Labels| -> Vec<String> { labels.codes().iter().map(|code| format!("other {code}")).collect() };
+        let names =
+            |labels: &Labels| -> Vec<String> { labels.codes().iter().map(|code| format!("other {code}")).collect() };
         Reference {
             embeddings: other.space("reference", values),
             groups: other.episodes().map(|episodes| Labels::new(&names(&episodes))),

@@ -97,7 +97,9 @@ impl Assignments {
         };
         let members = lists_of(groups.codes());
         let batch = |row: &u32| batches[*row as usize];
-        let are_whole = members.iter().all(|list| list.iter().all(|row| batch(row) == batch(&list[0])));
+        let are_whole = members
+            .iter()
+            .all(|list| list.iter().all(|row| batch(row) == batch(&list[0])));
         if are_whole {
             Assignments {
                 lists: vec![(0..members.len() as u32).collect()],
@@ -128,7 +130,9 @@ impl Assignments {
                     None => drawn[own as usize] = batches[other as usize],
                     Some(members) => {
                         let batch = batches[members[other as usize][0] as usize];
-                        members[own as usize].iter().for_each(|&row| drawn[row as usize] = batch);
+                        members[own as usize]
+                            .iter()
+                            .for_each(|&row| drawn[row as usize] = batch);
                     }
                 }
             }
@@ -161,7 +165,11 @@ type Part = (Vec<f64>, Vec<(u32, f64)>, Vec<f64>);
 
 impl Neighborhoods<'_> {
     /// Values by query, of a function that may report what each neighbor does to its query.
-    fn each(&self, of: impl Fn(usize, &[u32], Option<&mut Vec<(u32, f64)>>, &mut [f64]) -> f64 + Sync, driver: &Driver) -> Mixed {
+    fn each(
+        &self,
+        of: impl Fn(usize, &[u32], Option<&mut Vec<(u32, f64)>>, &mut [f64]) -> f64 + Sync,
+        driver: &Driver,
+    ) -> Mixed {
         let rows = self.batches.len();
         let queries = self.anchors.count(rows);
         let is_all = self.anchors == Anchors::All;
@@ -178,14 +186,19 @@ impl Neighborhoods<'_> {
             as_neighbors: vec![0.0; if is_all { rows } else { 0 }],
             by_chance: vec![0.0; self.draws.len()],
         };
-        let mut mixed = driver.fold(queries.div_ceil(ROWS), task, start, |mut all, (values, changes, sums)| {
-            all.values.extend(values);
-            for (row, change) in changes {
-                all.as_neighbors[row as usize] += change / queries as f64;
-            }
-            all.by_chance.iter_mut().zip(sums).for_each(|(all, own)| *all += own);
-            all
-        });
+        let mut mixed = driver.fold(
+            queries.div_ceil(ROWS),
+            task,
+            start,
+            |mut all, (values, changes, sums)| {
+                all.values.extend(values);
+                for (row, change) in changes {
+                    all.as_neighbors[row as usize] += change / queries as f64;
+                }
+                all.by_chance.iter_mut().zip(sums).for_each(|(all, own)| *all += own);
+                all
+            },
+        );
         mixed.by_chance.iter_mut().for_each(|sum| *sum /= queries as f64);
         mixed
     }
@@ -213,7 +226,12 @@ impl Neighborhoods<'_> {
                 let without = |(&row, p): (&u32, &f64)| {
                     let q = own[self.batches[row as usize] as usize];
                     let left = total - 2.0 * q * p + p * p;
-                    1.0 / total - if left > 0.0 { (1.0 - p).powi(2) / left } else { 1.0 / total }
+                    1.0 / total
+                        - if left > 0.0 {
+                            (1.0 - p).powi(2) / left
+                        } else {
+                            1.0 / total
+                        }
                 };
                 let each: Vec<f64> = list.iter().zip(&weights).map(without).collect();
                 let mean = each.iter().sum::<f64>() / count as f64;
@@ -233,7 +251,8 @@ impl Neighborhoods<'_> {
         let law = ChiSquared::new(self.classes as f64 - 1.0).expect("there are two batches at least");
         let accepts = |list: &[u32], batches: &[u32]| {
             let mut found = vec![0.0; self.classes];
-            list.iter().for_each(|&row| found[batches[row as usize] as usize] += 1.0);
+            list.iter()
+                .for_each(|&row| found[batches[row as usize] as usize] += 1.0);
             let terms = found.iter().zip(&expected).map(|(f, e)| (f - e) * (f - e) / e);
             f64::from(u8::from(law.sf(terms.sum()) >= alpha))
         };
@@ -245,22 +264,6 @@ impl Neighborhoods<'_> {
             accepts(list, self.batches)
         };
         self.each(of, driver)
-    }
-
-    /// What rows do to the mean of values of neighborhoods that overlap. Values of two rows vary together as far as they have the same
-    /// `k` neighbors, so a row stands for all neighborhoods that it is in; itself among them.
-    pub(crate) fn spread_over_members(&self, values: &[f64], k: usize) -> Vec<f64> {
-        let rows = self.batches.len();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let scale = 1.0 / (values.len() as f64 * (k as f64 + 1.0).sqrt());
-        let mut effects = vec![0.0; rows];
-        for (query, value) in values.iter().enumerate() {
-            let own = self.anchors.row(query) as u32;
-            for &row in self.neighbors.of(query)[..k].iter().chain([&own]) {
-                effects[row as usize] += scale * (value - mean);
-            }
-        }
-        effects
     }
 }
 
@@ -295,7 +298,10 @@ mod tests {
         assert!(!whole.only_rename(2) && Assignments::new(&[0, 0, 1, 1, 2, 2], Some(&groups), None).only_rename(3));
         for number in 0..20 {
             let drawn = whole.draw(&[0, 0, 0, 0, 1, 1], 3, number);
-            assert!(drawn.chunks(2).all(|own| own[0] == own[1]) && drawn.iter().sum::<u32>() == 2, "{drawn:?}");
+            assert!(
+                drawn.chunks(2).all(|own| own[0] == own[1]) && drawn.iter().sum::<u32>() == 2,
+                "{drawn:?}"
+            );
             let drawn = within.draw(&[0, 1, 0, 1, 0, 1], 3, number);
             assert!(drawn.chunks(2).all(|own| own[0] != own[1]), "{drawn:?}");
         }

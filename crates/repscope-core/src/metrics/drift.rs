@@ -10,11 +10,11 @@ use crate::error::{Result, counted};
 use crate::kernels::alike::null::Null;
 use crate::kernels::prepared::{Preparation, Prepared};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
+use crate::kernels::two_sets::Pool;
 use crate::kernels::two_sets::gaussians::{self, Rows};
 use crate::kernels::two_sets::pairs::{Kernel, distance, matrix, median, values};
 use crate::kernels::two_sets::relabel::Exchange;
 use crate::kernels::two_sets::votes::{effects, votes};
-use crate::kernels::two_sets::Pool;
 use crate::plan::Shared;
 use crate::run::{Driver, Order};
 use crate::score::{Breakdown, Curve, Interval, Score};
@@ -135,7 +135,14 @@ fn snapped(mut draws: Vec<f64>, value: f64) -> Vec<f64> {
 }
 
 /// The scores of a statistic, the line of its table, and its null.
-fn add(results: &mut Results, own: impl Into<MetricId>, p: Option<MetricId>, measured: Measured, pool: &Pool, shared: &Shared) {
+fn add(
+    results: &mut Results,
+    own: impl Into<MetricId>,
+    p: Option<MetricId>,
+    measured: Measured,
+    pool: &Pool,
+    shared: &Shared,
+) {
     let (id, n) = (own.into(), pool.rows.len());
     let Measured {
         value,
@@ -236,15 +243,27 @@ fn at(output: &Output, k: usize) -> MetricId {
 }
 
 /// The kernel of a sample with its draws.
-fn of_kernel(kernel: &Kernel, pool: &Pool, reduced: &Option<String>, shared: &Shared, driver: &Driver) -> Option<Measured> {
+fn of_kernel(
+    kernel: &Kernel,
+    pool: &Pool,
+    reduced: &Option<String>,
+    shared: &Shared,
+    driver: &Driver,
+) -> Option<Measured> {
     let found = kernel.statistic(pool)?;
     let interval = interval::of_influence(found.value, &found.effects, pool.units(), shared.spec.level);
     let exchange = Exchange::new(&pool.marks(), pool.groups.as_deref());
     let drift = &shared.spec.drift;
     Some(Measured {
         value: found.value,
-        interval: interval.map(|own| own.without_pairs(found.value, found.of_pairs)),
-        draws: kernel.draws(&exchange, shared.spec.seed, "marks of pairs", drift.permutations, driver),
+        interval: interval.map(|own| own.with_skewness(found.value)),
+        draws: kernel.draws(
+            &exchange,
+            shared.spec.seed,
+            "marks of pairs",
+            drift.permutations,
+            driver,
+        ),
         // Single rows that are exchangeable have an unbiased estimate of 0.
         expected: pool.groups.is_none().then_some(0.0),
         note: reduced.clone(),
@@ -293,14 +312,23 @@ fn mmd(shared: &Shared) -> Result<Results> {
             Some(measured) => add(&mut results, own, Some(p.into()), measured, &pool, shared),
             None => {
                 let reason = "the median distance is zero, so the kernel has no width";
-                results.scores.extend([own, p].map(|output| Score::undefined(output, reason, rows)));
+                results
+                    .scores
+                    .extend([own, p].map(|output| Score::undefined(output, reason, rows)));
             }
         }
     }
     let inner = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
     let polynomial = matrix(&values, d, |x, y| (inner(x, y) / d as f64 + 1.0).powi(3), &driver);
     if let Some(measured) = of_kernel(&Kernel::new(polynomial, rows), &pool, &note, shared, &driver) {
-        add(&mut results, &POLYNOMIAL, Some((&POLYNOMIAL_P).into()), measured, &pool, shared);
+        add(
+            &mut results,
+            &POLYNOMIAL,
+            Some((&POLYNOMIAL_P).into()),
+            measured,
+            &pool,
+            shared,
+        );
     }
     Ok(results)
 }
@@ -348,7 +376,9 @@ fn frechet(shared: &Shared) -> Result<Results> {
         )
     });
     let mut results = Results::default();
-    results.warnings.extend(note.as_ref().map(|note| format!("frechet_distance: {note}")));
+    results
+        .warnings
+        .extend(note.as_ref().map(|note| format!("frechet_distance: {note}")));
     let measured = Measured {
         value: found.value,
         // What a square can be ends at zero.
@@ -357,8 +387,17 @@ fn frechet(shared: &Shared) -> Result<Results> {
         expected: None,
         note,
     };
-    add(&mut results, &FRECHET, Some((&FRECHET_P).into()), measured, &pool, shared);
-    results.scores.push(Score::number(&FRECHET_MEANS, found.of_means, pool.rows.len()));
+    add(
+        &mut results,
+        &FRECHET,
+        Some((&FRECHET_P).into()),
+        measured,
+        &pool,
+        shared,
+    );
+    results
+        .scores
+        .push(Score::number(&FRECHET_MEANS, found.of_means, pool.rows.len()));
     Ok(results)
 }
 
@@ -371,7 +410,10 @@ fn knn_two_sample(shared: &Shared) -> Result<Results> {
     let pool = Pool::all(study, reference);
     let rows = pool.rows.len();
     if k + 1 >= rows {
-        let reason = format!("k = {k} needs more than {} rows of both sets, and there are {rows}", k + 1);
+        let reason = format!(
+            "k = {k} needs more than {} rows of both sets, and there are {rows}",
+            k + 1
+        );
         return Ok(all_undefined(&KNN_TWO_SAMPLE, reason, shared));
     }
     let driver = Driver::silent(Order::Parallel);
@@ -383,14 +425,24 @@ fn knn_two_sample(shared: &Shared) -> Result<Results> {
         ..Ask::default()
     };
     let Some(neighbors) = sweep(&prepared, Anchors::All, &ask, &driver).neighbors else {
-        return Ok(all_undefined(&KNN_TWO_SAMPLE, "no neighbors were found".to_string(), shared));
+        return Ok(all_undefined(
+            &KNN_TWO_SAMPLE,
+            "no neighbors were found".to_string(),
+            shared,
+        ));
     };
     let marks = pool.marks();
     let Some(found) = votes(&neighbors, k, &marks) else {
         return Ok(all_undefined(&KNN_TWO_SAMPLE, "a set has one row".to_string(), shared));
     };
     let exchange = Exchange::new(&marks, pool.groups.as_deref());
-    let draw = |number| votes(&neighbors, k, &exchange.draw(shared.spec.seed, "marks of neighbors", number));
+    let draw = |number| {
+        votes(
+            &neighbors,
+            k,
+            &exchange.draw(shared.spec.seed, "marks of neighbors", number),
+        )
+    };
     let drawn = driver.map(shared.spec.drift.permutations, draw);
     let [of_own, of_balanced] = effects(&neighbors, k, &pool, &driver);
     let level = shared.spec.level;

@@ -10,12 +10,13 @@ use crate::kernels::tiles::{Anchors, Ask, sweep};
 use crate::plan::{Key, Need, Shared};
 use crate::run::{Driver, Order};
 use crate::score::{Breakdown, Score};
-use crate::stats::interval::{self, Units};
+use crate::stats::interval;
 
 /// What the metrics share.
 const fn of_batches(takes: &'static [Takes], work: Work) -> Metric {
     Metric {
-        invariances: Invariance::SIMILARITY,
+        // Which rows get which batch at random depends on their order, so the chance level does.
+        invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
         ..Metric::of(Analysis::Mixing, takes, work)
     }
 }
@@ -71,11 +72,17 @@ pub(super) static KBET: Metric = Metric {
     title: "kBET acceptance rate",
     outputs: &[ACCEPTED],
     page: include_str!("kbet.md"),
-    options: &["k", "alpha", "permutations"],
+    options: &["k", "significance", "permutations"],
     ..of_batches(
         &[Takes::Embeddings, Takes::Batches],
         Work::Study {
-            needs: |spec, study| Ok(if spec.mixing.k < study.embeddings.rows() { needs(study, spec.mixing.k) } else { Vec::new() }),
+            needs: |spec, study| {
+                Ok(if spec.mixing.k < study.embeddings.rows() {
+                    needs(study, spec.mixing.k)
+                } else {
+                    Vec::new()
+                })
+            },
             compute: kbet,
         },
     )
@@ -84,7 +91,10 @@ pub(super) static KBET: Metric = Metric {
 /// The neighbors of all rows, where there is something to be said.
 fn needs(study: &Study, k: usize) -> Vec<Need> {
     let is_due = batches(study).is_ok() && k > 0;
-    is_due.then_some(Need::Neighbors { of: Key::RAW, k }).into_iter().collect()
+    is_due
+        .then_some(Need::Neighbors { of: Key::RAW, k })
+        .into_iter()
+        .collect()
 }
 
 /// The batches, or why nothing can be said.
@@ -110,9 +120,9 @@ const FEWEST: usize = 10;
 fn draws(batches: &Labels, shared: &Shared, within: Option<&[u32]>) -> (Vec<Vec<u32>>, Option<String>) {
     let assignments = Assignments::new(batches.codes(), shared.study.episodes.as_deref(), within);
     let draw = |number| assignments.draw(batches.codes(), shared.spec.seed, number);
-    let note = assignments
-        .only_rename(batches.classes())
-        .then(|| "every batch is one group, so the data do not tell batches from groups: chance is the value itself".to_string());
+    let note = assignments.only_rename(batches.classes()).then(|| {
+        "every batch is one group, so the data do not tell batches from groups: chance is the value itself".to_string()
+    });
     ((0..shared.spec.mixing.permutations).map(draw).collect(), note)
 }
 
@@ -125,14 +135,20 @@ fn with(score: Score, chance: Option<f64>, notes: &[Option<String>]) -> Score {
         Some(chance) => score.with_chance(chance),
         None => score,
     };
-    notes.iter().flatten().fold(score, |score, note| score.with_note(note.clone()))
+    notes
+        .iter()
+        .flatten()
+        .fold(score, |score, note| score.with_note(note.clone()))
 }
 
 /// The effects of rows on a mean over queries: their own values, and what they do as neighbors.
 fn effects(mixed: &Mixed) -> Vec<f64> {
     let (mean, n) = (interval::mean(&mixed.values), mixed.values.len() as f64);
     let mut effects: Vec<f64> = mixed.values.iter().map(|value| (value - mean) / n).collect();
-    effects.iter_mut().zip(&mixed.as_neighbors).for_each(|(own, more)| *own += more);
+    effects
+        .iter_mut()
+        .zip(&mixed.as_neighbors)
+        .for_each(|(own, more)| *own += more);
     effects
 }
 
@@ -154,10 +170,18 @@ fn ilisi(shared: &Shared) -> Result<Results> {
         draws: &drawn,
     };
     let mixed = neighborhoods.lisi(count, perplexity, &Driver::silent(Order::Parallel));
-    let (value, n, most) = (interval::mean(&mixed.values), mixed.values.len(), batches.classes() as f64);
+    let (value, n, most) = (
+        interval::mean(&mixed.values),
+        mixed.values.len(),
+        batches.classes() as f64,
+    );
     let reduced = (perplexity < wanted).then(|| format!("perplexity {perplexity:.1}, as there are {rows} rows"));
     let notes = [
-        Some(format!("{} batches, so at most {}", batches.classes(), batches.classes())),
+        Some(format!(
+            "{} batches, so at most {}",
+            batches.classes(),
+            batches.classes()
+        )),
         reduced,
         renamed,
     ];
@@ -170,7 +194,11 @@ fn ilisi(shared: &Shared) -> Result<Results> {
     sorted.sort_unstable_by(f64::total_cmp);
     let median = f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
     Ok([
-        with(Score::number(&ILISI_MEAN, value, n).with_interval(interval), by_chance, &notes),
+        with(
+            Score::number(&ILISI_MEAN, value, n).with_interval(interval),
+            by_chance,
+            &notes,
+        ),
         with(
             Score::number(&ILISI_SCALED, scaled(value), n).with_interval(of_scaled),
             by_chance.map(scaled),
@@ -237,12 +265,19 @@ fn cilisi(shared: &Shared) -> Result<Results> {
         let mut mixed = neighborhoods.lisi(count, perplexity, &driver);
         // From 0 to 1 by the batches of the class; an assignment of groups may leave it others.
         let width = present as f64 - 1.0;
-        mixed.values.iter_mut().for_each(|value| *value = (*value - 1.0) / width);
+        mixed
+            .values
+            .iter_mut()
+            .for_each(|value| *value = (*value - 1.0) / width);
         mixed.as_neighbors.iter_mut().for_each(|change| *change /= width);
         for (value, codes) in mixed.by_chance.iter_mut().zip(&of_draws) {
             let counts = Labels::from_codes(codes.clone(), batches.classes()).counts();
             let drawn = counts.iter().filter(|count| **count > 0).count();
-            *value = if drawn > 1 { (*value - 1.0) / (drawn as f64 - 1.0) } else { 0.0 };
+            *value = if drawn > 1 {
+                (*value - 1.0) / (drawn as f64 - 1.0)
+            } else {
+                0.0
+            };
         }
         found.push(OfClass {
             name: name.clone(),
@@ -271,7 +306,11 @@ fn cilisi(shared: &Shared) -> Result<Results> {
         let mut of_rows = vec![0.0; rows];
         for own in &found {
             let within = effects(&own.mixed);
-            let shift = if is_over_rows { of_value(&own.mixed) - value } else { 0.0 };
+            let shift = if is_over_rows {
+                of_value(&own.mixed) - value
+            } else {
+                0.0
+            };
             let count = own.rows.len() as f64;
             for (&row, effect) in own.rows.iter().zip(within) {
                 of_rows[row] += weight(own) * (effect + shift / count);
@@ -281,7 +320,11 @@ fn cilisi(shared: &Shared) -> Result<Results> {
         let interval = interval.map(|own| own.on_logit_scale(value, [0.0, 1.0]));
         let is_drawn = !drawn.is_empty();
         let by_chance = is_drawn.then(|| mean(weight, &|mixed| interval::mean(&mixed.by_chance)));
-        with(Score::number(output, value, n).with_interval(interval), by_chance, &notes)
+        with(
+            Score::number(output, value, n).with_interval(interval),
+            by_chance,
+            &notes,
+        )
     };
     let mut results: Results = [
         score(&CILISI_MEAN, &by_rows, true),
@@ -320,19 +363,12 @@ fn kbet(shared: &Shared) -> Result<Results> {
         classes: batches.classes(),
         draws: &drawn,
     };
-    let mixed = neighborhoods.accepted(k, shared.spec.mixing.alpha, &Driver::silent(Order::Parallel));
+    let mixed = neighborhoods.accepted(k, shared.spec.mixing.significance, &Driver::silent(Order::Parallel));
     let (value, n) = (interval::mean(&mixed.values), mixed.values.len());
-    // Of groups, whose neighborhoods are mostly their own, the values add up.
-    let effects = match (shared.units(), shared.anchors()) {
-        (Units::Single(_), Anchors::All) => neighborhoods.spread_over_members(&mixed.values, k),
-        _ => effects(&mixed),
-    };
-    let interval = interval::of_influence(value, &effects, shared.units(), shared.spec.level);
-    let interval = interval.map(|own| own.on_share_scale(value));
     let smallest = batches.counts().into_iter().min().unwrap_or(0) as f64 * k as f64 / rows as f64;
     let few = (smallest < 5.0).then(|| {
         format!("the smallest batch is expected {smallest:.1} times among {k} neighbors; below 5 the test is rough")
     });
-    let score = Score::number(id, value, n).with_interval(interval);
+    let score = Score::number(id, value, n);
     Ok(with(score, chance(&mixed), &[few, renamed]).into())
 }

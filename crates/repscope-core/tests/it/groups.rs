@@ -54,7 +54,10 @@ fn study() -> Study {
             embeddings: space("reference", COLUMNS, reference),
             groups: Some(groups()),
         })),
-        batches: Some(Arc::new(Labels::from_codes((0..ROWS).map(|i| (i / 5 % 2) as u32).collect(), 2))),
+        batches: Some(Arc::new(Labels::from_codes(
+            (0..ROWS).map(|i| (i / 5 % 2) as u32).collect(),
+            2,
+        ))),
         view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 6, input))),
         labels: Some(Arc::new(labels())),

@@ -26,4 +26,5 @@ mod same_everywhere;
 mod sample;
 mod similarity;
 mod text_metrics;
+mod two_sets;
 mod versions;

@@ -28,6 +28,10 @@ ARGUMENTS = {
         "targets", "ArrayLike | None", None, "Continuous values of each row, one column per target."
     ),
     "view": Parameter("view", "ArrayLike", REQUIRED, "Embeddings of a second view of the same samples."),
+    "reference": Parameter(
+        "reference", "ArrayLike", REQUIRED, "Embeddings of the reference rows by the same model, in any number."
+    ),
+    "batches": Parameter("batches", "ArrayLike", REQUIRED, "The batch of each row: strings, integers or booleans."),
 }
 #: Defaults that differ from the command, because a function returns one number by default.
 DEFAULTS = {name: {"k": 10} for name in ("trustworthiness", "continuity", "q_nx", "r_nx")} | {"mle_id": {"k": 20}}
@@ -35,6 +39,10 @@ DEFAULTS = {name: {"k": 10} for name in ("trustworthiness", "continuity", "q_nx"
 ABOUT = {"probe": {"labels": "A class per row: strings, integers or booleans."}}
 #: Options that every function takes.
 SHARED = ("seed", "level", "threads", "memory")
+#: What functions of two sets take beside `episodes`.
+REFERENCE_GROUPS = Parameter(
+    "reference_groups", "ArrayLike | None", None, "The group of each reference row, where `episodes` are given."
+)
 #: Additional arguments of single metrics.
 EXTRA = {
     "smoothness": [
@@ -74,6 +82,8 @@ def named_parameters(metric: Mapping[str, Any]) -> list[Parameter]:
     for option in metric["options"]:
         declared = parameter(option)
         named.append(declared._replace(default=own.get(declared.name, declared.default)))
+    if "reference" in metric["takes"]:
+        named.append(REFERENCE_GROUPS)
     return named + EXTRA.get(metric["id"], []) + shared(metric, "episodes", *SHARED)
 
 
@@ -157,6 +167,8 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Score | Und
     call.add("models", "model", embeddings, following)
     call.lent("labels", given.get("labels")).lent("targets", given.get("targets"))
     call.lent("views", given.get("view"), "view").lent("episodes", given["episodes"])
+    call.lent("against", given.get("reference"), "reference").lent("batches", given.get("batches"))
+    call.lent("against_groups", given.get("reference_groups"), "reference_groups")
     for option in metric["options"]:
         put_option(call, option, given[option["name"].replace("-", "_")])
     return pick(metric, run(call, given, [metric["id"]]), given)

@@ -19,7 +19,8 @@ const DRAWN: [(&str, &str, &str); 4] = [
     ("knn_two_sample", "k-NN two-sample test", "neighbors of the own set"),
 ];
 /// What stands below the figure.
-const BELOW: &str = "Histograms: the values where rows, or whole groups, change their sets at random. Lines: the values of the data.";
+const BELOW: &str =
+    "Histograms: the values where rows, or whole groups, change their sets at random. Lines: the values of the data.";
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
@@ -28,16 +29,17 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         return Vec::new();
     }
     let panels = DRAWN.iter().map(|(measure, title, label)| {
-        let is_it = |id: &MetricId| id == measure || (id.at().is_some() && id.as_str().starts_with(&format!("{measure}@")));
+        let is_it =
+            |id: &MetricId| id == measure || (id.at().is_some() && id.as_str().starts_with(&format!("{measure}@")));
         let found = results.scores.iter().find(|score| is_it(&score.metric));
         let id = found?.metric.to_string();
         // Histograms of many models hide each other.
         if models.names.len() > MOST_UPRIGHT {
             return models.bar(title, Axis::linear(*label), &id);
         }
-        histogram(&models, &id, label).map(|content| Panel::new(*title, content)).or_else(|| {
-            models.bar(title, Axis::linear(*label), &id)
-        })
+        histogram(&models, &id, label)
+            .map(|content| Panel::new(*title, content))
+            .or_else(|| models.bar(title, Axis::linear(*label), &id))
     });
     let panels: Vec<Option<Panel>> = panels.collect();
     let words = description(
@@ -54,7 +56,9 @@ fn histogram(models: &Models, id: &str, label: &str) -> Option<Content> {
     let null = |series: usize| {
         let model = models.names.get(series)?;
         let curves = &models.results.curves;
-        let own = curves.iter().find(|curve| curve.model == *model && curve.metric == id)?;
+        let own = curves
+            .iter()
+            .find(|curve| curve.model == *model && curve.metric == id)?;
         Some((series, own.y.clone()))
     };
     let known: Vec<(usize, Vec<f64>)> = models.known(null);

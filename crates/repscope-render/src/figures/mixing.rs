@@ -22,9 +22,21 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let levels = models.levels(&["kbet"]);
     let kbet = levels.first().map(|k| format!("kbet@{k}"));
     let panels = [
-        models.bar("Batches in a neighborhood (iLISI)", Axis::linear("batches in effect").covering(&[1.0]), "ilisi"),
-        models.bar("Mixing of batches, 0 to 1 (iLISI)", share("from one batch to all alike"), "ilisi.scaled"),
-        models.bar("Mixing within classes (CiLISI)", share("from one batch to all alike"), "cilisi"),
+        models.bar(
+            "Batches in a neighborhood (iLISI)",
+            Axis::linear("batches in effect").covering(&[1.0]),
+            "ilisi",
+        ),
+        models.bar(
+            "Mixing of batches, 0 to 1 (iLISI)",
+            share("from one batch to all alike"),
+            "ilisi.scaled",
+        ),
+        models.bar(
+            "Mixing within classes (CiLISI)",
+            share("from one batch to all alike"),
+            "cilisi",
+        ),
         kbet.and_then(|id| models.bar("Neighborhoods like the whole (kBET)", share("share of rows"), &id)),
     ];
     let words = description(

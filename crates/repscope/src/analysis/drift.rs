@@ -59,7 +59,7 @@ default_options!(Drift);
 bind!(Drift: models, against, against_groups, seen, groups);
 declare!(Drift {
     kind: Kind::Drift,
-    about: "Do new rows differ from reference rows? (MMD, energy and Fréchet distance, k-NN two-sample test, each with its p-value)",
+    about: "Do new rows differ from reference rows? (MMD, Fréchet distance, k-NN test)",
     examples: "Examples:\n  repscope drift --model today.npy --against train.npy\n  repscope drift --model jepa=today/jepa.npy --model mae=today/mae.npy --against jepa=train/jepa.npy mae=train/mae.npy\n  repscope drift --model today.npy --against train.npy --groups patients.npy --against-groups train_patients.npy",
     folder: "drift",
     reads: &[Role::Episodes, Role::Embeddings, Role::Against, Role::AgainstGroups],
@@ -92,13 +92,17 @@ impl Analysis for Drift {
             ..
         } = *self;
         if data.against.is_empty() {
-            bail!("drift compares rows with reference rows, and there are none; give their embeddings with `against` PATH");
+            bail!(
+                "drift compares rows with reference rows, and there are none; give their embeddings with `against` PATH"
+            );
         }
         if k == 0 {
             bail!("`k` = 0: at least one neighbor is needed (5 is usual)");
         }
         if sample < 10 {
-            bail!("`sample` = {sample}: too few pairs of rows; at least 10 rows of each set are needed (1000 is usual)");
+            bail!(
+                "`sample` = {sample}: too few pairs of rows; at least 10 rows of each set are needed (1000 is usual)"
+            );
         }
         if !(bandwidth > 0.0 && bandwidth.is_finite()) {
             bail!("`bandwidth` = {bandwidth} must be above 0 and finite (1 is usual)");

@@ -44,7 +44,7 @@ pub struct Mixing {
     pub perplexity: f64,
     /// Level of the test of each neighborhood in kBET
     #[arg(long, default_value_t = 0.05)]
-    pub alpha: f64,
+    pub significance: f64,
     /// How often batches are assigned at random, for the chance levels
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub permutations: usize,
@@ -86,7 +86,7 @@ impl Analysis for Mixing {
         let Mixing {
             k,
             perplexity,
-            alpha,
+            significance,
             permutations,
             ..
         } = *self;
@@ -99,14 +99,14 @@ impl Analysis for Mixing {
         if !(perplexity >= 2.0 && perplexity.is_finite()) {
             bail!("`perplexity` = {perplexity} must be at least 2 and finite (30 is usual)");
         }
-        if !(alpha > 0.0 && alpha < 1.0) {
-            bail!("`alpha` = {alpha} must be between 0 and 1 (0.05 is usual)");
+        if !(significance > 0.0 && significance < 1.0) {
+            bail!("`significance` = {significance} must be between 0 and 1 (0.05 is usual)");
         }
         Ok(Spec {
             mixing: MixingSpec {
                 k,
                 perplexity,
-                alpha,
+                significance,
                 permutations,
             },
             ..self.settings.spec()?

@@ -83,6 +83,9 @@ impl Axes {
     /// Directions in which the first has no variance stay behind.
     pub(crate) fn transport(&self, other: &Axes) -> Mat<f64> {
         let (rank, d) = (self.rank(), self.vectors.nrows());
+        if rank == 0 || other.rank() == 0 {
+            return Mat::zeros(d, d);
+        }
         let product = self.root_product(other);
         let inner = &product * product.transpose();
         let root = Axes::of_scatter(&inner, d);

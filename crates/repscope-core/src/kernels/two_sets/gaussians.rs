@@ -113,7 +113,14 @@ impl<'a> Rows<'a> {
                 part.sums.iter_mut().zip(&*out).for_each(|(sum, x)| *sum += x);
             }
             let rows = MatRef::from_row_major_slice(&values, rows.len(), d);
-            matmul(part.products.as_mut(), Accum::Replace, rows.transpose(), rows, 1.0, Par::Seq);
+            matmul(
+                part.products.as_mut(),
+                Accum::Replace,
+                rows.transpose(),
+                rows,
+                1.0,
+                Par::Seq,
+            );
             part
         };
         driver.fold(rows.len().div_ceil(ROWS), task, none(), |mut all, part| {
@@ -148,7 +155,11 @@ impl<'a> Rows<'a> {
             let size = marks.iter().filter(|is_new| **is_new).count();
             // The smaller set is summed.
             let is_summed = 2 * size <= marks.len();
-            let chosen: Vec<u32> = (0u32..).zip(&marks).filter(|m| *m.1 == is_summed).map(|m| m.0).collect();
+            let chosen: Vec<u32> = (0u32..)
+                .zip(&marks)
+                .filter(|m| *m.1 == is_summed)
+                .map(|m| m.0)
+                .collect();
             (size >= 2 && marks.len() - size >= 2).then(|| {
                 let part = self.moments(&chosen, &serial);
                 distance(&part, &all.without(&part)).value
@@ -195,7 +206,10 @@ impl<'a> Rows<'a> {
             });
             let values = parts.concat();
             let mean = values.iter().sum::<f64>() / own.rows;
-            values.into_iter().map(move |value| (value - mean) / own.rows).collect::<Vec<f64>>()
+            values
+                .into_iter()
+                .map(move |value| (value - mean) / own.rows)
+                .collect::<Vec<f64>>()
         };
         [effect_of(0), effect_of(1)].concat()
     }
@@ -209,7 +223,11 @@ pub(crate) fn distance(first: &Moments, second: &Moments) -> Frechet {
     let trace = |matrix: &Mat<f64>| (0..d).map(|j| matrix[(j, j)]).sum::<f64>();
     let traces = trace(&sigma) + trace(&tau);
     let [a, b] = [(first, &sigma), (second, &tau)].map(|(own, matrix)| Axes::of_scatter(matrix, own.rows as usize));
-    let common: f64 = singular_values(&a.root_product(&b)).iter().sum();
+    let common = if a.rank() == 0 || b.rank() == 0 {
+        0.0
+    } else {
+        singular_values(&a.root_product(&b)).iter().sum::<f64>()
+    };
     Frechet {
         value: (of_means + traces - 2.0 * common).max(0.0),
         of_means,

@@ -74,11 +74,10 @@ pub(crate) struct Kernel {
     total: f64,
 }
 
-/// A statistic, what each row does to it, and what pairs of units do together.
+/// A statistic, and what each row does to it.
 pub(crate) struct Statistic {
     pub(crate) value: f64,
     pub(crate) effects: Vec<f64>,
-    pub(crate) of_pairs: f64,
 }
 
 impl Kernel {
@@ -120,7 +119,7 @@ impl Kernel {
         parts.concat()
     }
 
-    /// The statistic of the pool. Of more rows than groups, what pairs do is that of pairs of groups.
+    /// The statistic of the pool.
     pub(crate) fn statistic(&self, pool: &Pool) -> Option<Statistic> {
         let (rows, new) = (self.rows, pool.new);
         let sizes = [new as f64, (rows - new) as f64];
@@ -144,38 +143,7 @@ impl Kernel {
         let value = within[0] + within[1] - 2.0 * between;
         let effect = |i: usize| 2.0 * ((own[i] - within[set(i)]) - (cross[i] - between)) / sizes[set(i)];
         let effects = (0..rows).map(effect).collect();
-        let of_pair = |i: usize, j: usize| {
-            let (first, second) = (set(i), set(j));
-            let k = self.values[i * rows + j];
-            if first == second {
-                let size = sizes[first];
-                2.0 * (k - own[i] - own[j] + within[first]) / (size * (size - 1.0))
-            } else {
-                -2.0 * (k - cross[i] - cross[j] + between) / (sizes[0] * sizes[1])
-            }
-        };
-        let of_pairs = match &pool.groups {
-            None => (0..rows)
-                .map(|i| (i + 1..rows).map(|j| of_pair(i, j).powi(2)).sum::<f64>())
-                .sum(),
-            Some(codes) => {
-                let groups = codes.iter().max().map_or(0, |&last| last as usize + 1);
-                let mut sums = vec![0.0; groups * groups];
-                for i in 0..rows {
-                    for j in i + 1..rows {
-                        let (a, b) = (codes[i].min(codes[j]) as usize, codes[i].max(codes[j]) as usize);
-                        sums[a * groups + b] += of_pair(i, j);
-                    }
-                }
-                let pairs = (0..groups).flat_map(|a| (a + 1..groups).map(move |b| a * groups + b));
-                pairs.map(|at| sums[at] * sums[at]).sum()
-            }
-        };
-        Some(Statistic {
-            value,
-            effects,
-            of_pairs,
-        })
+        Some(Statistic { value, effects })
     }
 }
 
@@ -212,7 +180,10 @@ mod tests {
         let draws = kernel.draws(&exchange, 5, "test", 40, &driver);
         for (number, found) in draws.iter().enumerate() {
             let marks = exchange.draw(5, "test", number);
-            let order: Vec<usize> = (0..7).filter(|&i| marks[i]).chain((0..7).filter(|&i| !marks[i])).collect();
+            let order: Vec<usize> = (0..7)
+                .filter(|&i| marks[i])
+                .chain((0..7).filter(|&i| !marks[i]))
+                .collect();
             let moved = order.iter().flat_map(|&i| order.iter().map(move |&j| i * 7 + j));
             let moved = Kernel::new(moved.map(|at| matrix[at]).collect(), 7);
             let expected = moved.statistic(&pool(3, 7)).unwrap().value;
@@ -240,7 +211,11 @@ mod tests {
         };
         for row in [0, 4, 5, 11] {
             let slope = (weighted(row, 1e-5) - weighted(row, -1e-5)) / 2e-5;
-            assert!((found.effects[row] - slope).abs() < 1e-8, "{} {slope}", found.effects[row]);
+            assert!(
+                (found.effects[row] - slope).abs() < 1e-8,
+                "{} {slope}",
+                found.effects[row]
+            );
         }
     }
 }

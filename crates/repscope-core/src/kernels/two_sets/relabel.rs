@@ -68,7 +68,9 @@ impl Exchange {
                 let mut drawn = vec![false; *rows];
                 let order = random::permutation(single.len(), &mut stream);
                 for &group in &order[..*new] {
-                    single[group as usize].iter().for_each(|&row| drawn[row as usize] = true);
+                    single[group as usize]
+                        .iter()
+                        .for_each(|&row| drawn[row as usize] = true);
                 }
                 for list in both {
                     let is_swapped = stream.next_u64() >> 63 == 1;

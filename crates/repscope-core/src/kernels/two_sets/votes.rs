@@ -65,14 +65,13 @@ pub(crate) fn effects(neighbors: &Neighbors, k: usize, pool: &Pool, driver: &Dri
             let own = list[..k].iter().filter(|other| is_own(other)).count();
             let value = [own as f64 / k as f64, balanced(own, k, both(row))];
             values.push(value);
-            let next = list.get(k).map_or(own as f64 / k as f64, |other| f64::from(u8::from(is_own(other))));
+            let next = list
+                .get(k)
+                .map_or(own as f64 / k as f64, |other| f64::from(u8::from(is_own(other))));
             for &other in &list[..k] {
                 // A list that holds all rows has no next one: it stays as it is on average.
                 let changed = own as f64 - f64::from(u8::from(is_own(&other))) + next;
-                let without = [
-                    changed / k as f64,
-                    balanced(changed.round() as usize, k, both(row)),
-                ];
+                let without = [changed / k as f64, balanced(changed.round() as usize, k, both(row))];
                 changes.push((row as u32, other, [value[0] - without[0], value[1] - without[1]]));
             }
         }

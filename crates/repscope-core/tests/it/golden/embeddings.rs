@@ -33,7 +33,7 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
             ..default.drift
         },
         mixing: MixingSpec {
-            k: k.unwrap_or(default.mixing.k),
+            k: k.filter(|k| *k > 1).unwrap_or(default.mixing.k),
             ..default.mixing
         },
         mcr2: constants(options, default.mcr2),
