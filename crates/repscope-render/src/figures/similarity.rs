@@ -45,7 +45,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let (mut order, merges) = joined(&square(first, "value"));
     // Layers stand in the order of their depth, which shows blocks along the diagonal.
     let is_layer = |model: &&str| results.layers.iter().any(|layer| layer.model == **model);
-    let are_layers = models.iter().all(|model| is_layer(model));
+    let are_layers = models.iter().all(is_layer);
     let tree_order = order.clone();
     if are_layers {
         order.sort_unstable();
