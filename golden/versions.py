@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
 FILE = Path(__file__).parent / "versions.json"
 
 

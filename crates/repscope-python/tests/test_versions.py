@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 import repscope
 
 
@@ -15,11 +14,15 @@ def arrays(columns=8, rows=90, seed=3):
 
 def test_versions_have_scores_and_changes():
     z, y = arrays()
-    results = repscope.evaluate({"m": z}, labels=y, prefix=[2, 4], quantize="binary", metrics=["knn_accuracy", "two_nn"])
+    results = repscope.evaluate(
+        {"m": z}, labels=y, prefix=[2, 4], quantize="binary", metrics=["knn_accuracy", "two_nn"]
+    )
     kinds = [(own["columns"], own["precision"]) for own in results.versions]
     assert kinds == [(2, "float"), (4, "float"), (2, "binary"), (4, "binary"), (None, "binary")]
     frame = results.versions_to_pandas()
-    row = frame[(frame["columns"] == 4) & (frame["precision"] == "float") & (frame["metric"] == "knn_accuracy@5")].iloc[0]
+    row = frame[(frame["columns"] == 4) & (frame["precision"] == "float") & (frame["metric"] == "knn_accuracy@5")].iloc[
+        0
+    ]
     alone = repscope.knn_accuracy(z[:, :4], y)
     assert row["value"] == pytest.approx(float(alone))
     whole = results["m", "knn_accuracy@5"]

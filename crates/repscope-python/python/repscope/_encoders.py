@@ -45,7 +45,9 @@ class Encoder:
                 bar.close()
         keys = list(parts[0])
         if any(list(part) != keys for part in parts):
-            raise ValueError(f"`{self.name}` gave other layers for some batches than for the first: {', '.join(map(str, keys))}")
+            raise ValueError(
+                f"`{self.name}` gave other layers for some batches than for the first: {', '.join(map(str, keys))}"
+            )
         joined = {key: np.concatenate([part[key] for part in parts]) for key in keys}
         if keys == [None]:
             return joined[None]
