@@ -11,7 +11,6 @@ from typing import Any
 from .._repscope import InputError
 from ._work import peek, plain, work
 
-
 #: How long to wait for calls before looking whether the run was stopped, in seconds.
 _LOOK = 0.5
 

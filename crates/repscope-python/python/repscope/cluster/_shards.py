@@ -216,7 +216,9 @@ class Matrix:
         return pieces
 
 
-def open_matrix(name: str, source: Any, peek: Callable[[Any], tuple[Any, tuple[int, ...], str]] | None = None) -> Matrix:
+def open_matrix(
+    name: str, source: Any, peek: Callable[[Any], tuple[Any, tuple[int, ...], str]] | None = None
+) -> Matrix:
     """A matrix of what a user gives: a pattern, a path, a list of both or of arrays or references, a Ray Dataset."""
     shards: list[Shard] = []
     for number, item in enumerate(_items(source)):
