@@ -376,7 +376,7 @@ fn a_prefix_is_chosen_where_few_directions_hold_the_variance_and_8_bits_where_ma
 #[test]
 fn blocks_that_are_apart_find_what_all_rows_find_together() {
     let driver = Driver::silent(Order::Parallel);
-    let (n, split, d, k) = (7 * SIDE + 41, 4 * SIDE, 24, 6);
+    let (n, split, d, k) = (3 * SIDE + 41, 2 * SIDE, 24, 6);
     let other = data("noise", n, 3, 9);
     let elsewhere = Prepared::new(&other, Preparation::Raw, &driver).unwrap();
     let far = sweep(&elsewhere, Anchors::All, &Ask { k: 3, ..Ask::default() }, &driver);

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._repscope import InputError
-from ._work import peek, work
-
+from ._work import peek, plain, work
 
 #: How long to wait for calls before looking whether the run was stopped, in seconds.
 _LOOK = 0.5
@@ -48,8 +47,8 @@ class Executor:
         """How many calls run at a time."""
         raise NotImplementedError
 
-    def peek(self, reference: Any) -> tuple[tuple[int, ...], str]:
-        """The shape and type of an array that is given by reference."""
+    def peek(self, reference: Any) -> tuple[Any, tuple[int, ...], str]:
+        """An array that is given by reference: its reference, or that of a copy that can be read as it is; its shape and type."""
         raise InputError("object references are read by Ray, not by other executors")
 
     def stream(
@@ -189,9 +188,10 @@ class Ray(Executor):
         cores = self._ray.cluster_resources().get("CPU", 1)
         return max(1, int(cores // self.threads))
 
-    def peek(self, reference: Any) -> tuple[tuple[int, ...], str]:
-        (found,) = self.gather([self.submit(peek, [reference])])
-        return found  # type: ignore[no-any-return]
+    def peek(self, reference: Any) -> tuple[Any, tuple[int, ...], str]:
+        ((shape, dtype, is_plain),) = self.gather([self.submit(peek, [reference])])
+        # Made once, and not for each task that reads it.
+        return (reference if is_plain else self.submit(plain, [reference])), shape, dtype
 
 
 __all__ = ["Executor", "Local", "Ray", "work"]

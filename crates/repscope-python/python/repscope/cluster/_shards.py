@@ -216,7 +216,9 @@ class Matrix:
         return pieces
 
 
-def open_matrix(name: str, source: Any, peek: Callable[[Any], tuple[tuple[int, ...], str]] | None = None) -> Matrix:
+def open_matrix(
+    name: str, source: Any, peek: Callable[[Any], tuple[Any, tuple[int, ...], str]] | None = None
+) -> Matrix:
     """A matrix of what a user gives: a pattern, a path, a list of both or of arrays or references, a Ray Dataset."""
     shards: list[Shard] = []
     for number, item in enumerate(_items(source)):
@@ -228,8 +230,8 @@ def open_matrix(name: str, source: Any, peek: Callable[[Any], tuple[tuple[int, .
                 raise InputError(
                     f"`{name}` is a list of object references; they are read by Ray, not by other executors"
                 )
-            shape, dtype = peek(item)
-            shards.append(_Array(item, f"{name}, reference {number}", shape, dtype, f"reference {item.hex()}"))
+            own, shape, dtype = peek(item)
+            shards.append(_Array(own, f"{name}, reference {number}", shape, dtype, f"reference {item.hex()}"))
         else:
             rows = as_rows(item, f"{name}, array {number}")
             content = hashlib.blake2b(np.ascontiguousarray(rows).data, digest_size=16).hexdigest()

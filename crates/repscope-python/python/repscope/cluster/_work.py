@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _repscope
-from ._shards import Matrix
+from ._shards import Matrix, as_rows
 from ._stored import Store
 
 #: The number of a matrix, and a span of rows or single rows.
@@ -66,9 +66,12 @@ class _Rows:
         return rows
 
 
-def peek(value: Any) -> tuple[tuple[int, ...], str]:
-    """The shape and type of an array in the object store."""
-    from ._shards import as_rows
-
+def peek(value: Any) -> tuple[tuple[int, ...], str, bool]:
+    """The shape and type of an array in the object store, and whether it can be read as it is."""
     rows = as_rows(value, "the object reference")
-    return rows.shape, rows.dtype.str[1:]
+    return rows.shape, rows.dtype.str[1:], isinstance(value, np.ndarray) and value.dtype.kind != "O"
+
+
+def plain(value: Any) -> np.ndarray:
+    """The same as an array of numbers: blocks of a Ray Dataset are tables, and their rows may be lists."""
+    return as_rows(value, "the object reference")
