@@ -81,7 +81,8 @@ pub use collapse::{Collapse, Directions};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Precision, Reference, Retrieval, Space, Split, Study, System, Targets, Values, Version, part_of_identity,
+    PerturbedSet, Precision, Reference, Retrieval, Space, Split, Study, System, Targets, Values, Version,
+    part_of_identity,
 };
 pub use error::{Error, Result, counted};
 pub use etes::etes;
@@ -105,7 +106,7 @@ pub use score::{
 };
 pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, EtesSpec, FEWEST_PERMUTATIONS, IdNorm, Mcr2Spec, MixingSpec, ProbeSpec, RankSpec, SearchInterval,
-    Similarity, Spec, UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, EtesSpec, FEWEST_PERMUTATIONS, IdNorm,
+    Mcr2Spec, MixingSpec, ProbeSpec, RankSpec, SearchInterval, Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, compare_versions, keep_best, pool, test_equivalence};

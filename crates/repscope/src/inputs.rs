@@ -255,7 +255,14 @@ impl Inputs {
                 Some(problems.take(stacked)?)
             }
         };
-        let studies = problems.take(row_studies(states, embeddings, labels, targets, episodes.clone(), batches))?;
+        let studies = problems.take(row_studies(
+            states,
+            embeddings,
+            labels,
+            targets,
+            episodes.clone(),
+            batches,
+        ))?;
         let recipes = models::recipes(&named);
         let layers = depth::layers(&named);
         let versions = data

@@ -213,7 +213,11 @@ pub fn pair(what: &Beside, given: &[Given], models: &[Model]) -> Result<Vec<Plac
             model.name
         ),
     };
-    pair_all(what, given, models)?.into_iter().zip(models).map(one).collect()
+    pair_all(what, given, models)?
+        .into_iter()
+        .zip(models)
+        .map(one)
+        .collect()
 }
 
 /// The arrays beside each model, in the order in which they were given; at least one for each.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use repscope_core::{
-    ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel, Pairs, ProbeSpec, Reference, Space, Spec, Study,
-    Targets, UnitLength,
+    ClidSpec, ClusterCount, DimensionSpec, Distance, DriftSpec, IdNorm, Mcr2Spec, MixingSpec, Moves, Noise, NoiseLevel,
+    Pairs, ProbeSpec, Reference, Space, Spec, Study, Targets, UnitLength,
 };
 
 use super::case::Case;
