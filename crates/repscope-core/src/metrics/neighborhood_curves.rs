@@ -119,12 +119,9 @@ fn found(embeddings: &Neighbors, inputs: &Neighbors, k: usize, shared: &Shared) 
         Anchors::All => {
             let agreement = mutual(embeddings, inputs, k, shared.units(), &driver);
             let value = interval::mean(&agreement.values);
+            // What pairs of rows do together stays in: beside ranks that a row shifts in all lists, the error is none too large.
             let interval = interval::of_influence(value, &agreement.effects, shared.units(), level);
-            (
-                value,
-                agreement.values,
-                interval.map(|own| own.without_pairs(value, agreement.of_pairs)),
-            )
+            (value, agreement.values, interval)
         }
         anchors @ Anchors::Some(_) => {
             let (values, changes) = shares(embeddings, inputs, k, &driver);
@@ -146,6 +143,10 @@ fn found(embeddings: &Neighbors, inputs: &Neighbors, k: usize, shared: &Shared) 
         interval: interval.map(|own| own.on_logit_scale(value, [0.0, 1.0])),
     }
 }
+
+/// By how much the standard error of the area is widened for what a row does to the ranks of all others, which its influence leaves out:
+/// without it, the error was 0.7 to 0.9 times the true one in all designs of the coverage study.
+const SHIFTED_RANKS: f64 = 1.3;
 
 /// The sizes of neighborhoods in the curve: all up to this one, then each larger by this factor.
 const ALL_UP_TO: usize = 20;
@@ -170,6 +171,7 @@ fn above_chance(shared: &Shared) -> Result<Results> {
     };
     let effects = ranking.effects.clone();
     let interval = effects.and_then(|e| interval::from_effects(ranking.area, e, unit, "influence", shared.spec.level));
+    let interval = interval.map(|own| own.about(ranking.area, SHIFTED_RANKS));
     let score = Score::number(&AREA, ranking.area, ranking.queries);
     let score = score
         .with_interval(interval.map(|own| own.within(-1.0, 1.0)))
