@@ -45,8 +45,8 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
     rounds
 }
 
-/// A shortcut as numbers: which one, and the axes of a prefix.
-type Parts = (usize, Vec<f64>);
+/// A shortcut by its numbers.
+type Taken = (usize, Vec<f64>);
 
 /// What rows look for.
 struct Selection<'a> {
@@ -112,7 +112,7 @@ impl Selection<'_> {
     }
 
     /// Each block meets itself. Returns their orders, and the shortcut of the first.
-    fn within(&self, merged: &mut Merged, driver: &Driver) -> Result<(Vec<Vec<u32>>, Parts)> {
+    fn within(&self, merged: &mut Merged, driver: &Driver) -> Result<(Vec<Vec<u32>>, Taken)> {
         let (mut orders, mut shortcut) = (Vec::new(), (0, Vec::new()));
         let job = |(b, block): (usize, &Range<usize>)| {
             let mut body = Writer::default();
@@ -149,7 +149,7 @@ impl Selection<'_> {
         &self,
         pairs: &[(usize, usize)],
         orders: &[Vec<u32>],
-        shortcut: &(usize, Vec<f64>),
+        shortcut: &Taken,
         merged: &mut Merged,
         driver: &Driver,
     ) -> Result<()> {

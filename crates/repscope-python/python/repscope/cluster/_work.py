@@ -12,8 +12,8 @@ from .. import _repscope
 from ._shards import Matrix, as_rows
 from ._stored import Store
 
-#: The number of a matrix, and a span of rows or single rows.
-Read = tuple[int, "tuple[int, int] | None", "np.ndarray | None"]
+#: The number of a matrix, and a span of rows or an array of single rows.
+Read = tuple[int, "tuple[int, int] | None", Any]
 
 
 class Task(NamedTuple):
