@@ -434,7 +434,8 @@ fn a_run_of_fewer_analyses_or_models_is_compared_in_what_it_has() {
     let run = folder.good(&format!("{all} --only neighborhood --k 5 10 --output-dir some {gate}"));
     assert!(
         run.stdout.contains(
-            "not compared: trustworthiness@15, continuity@15, geometry, clid, because this run did not compute them\n"
+            "not compared: trustworthiness@15, continuity@15, q_nx@15, r_nx@15, mrre.false@15, mrre.missing@15, geometry, clid, \
+             because this run did not compute them\n"
         ),
         "{}",
         run.stdout

@@ -306,10 +306,16 @@ fn a_study_file_says_what_the_options_say() {
         .iter()
         .filter_map(|s| s["metric"].as_str())
         .collect();
-    assert_eq!(
-        metrics,
-        ["trustworthiness@5", "continuity@5", "trustworthiness@5", "continuity@5"]
-    );
+    let of_each = [
+        "trustworthiness@5",
+        "continuity@5",
+        "q_nx@5",
+        "r_nx@5",
+        "r_nx.auc",
+        "mrre.false@5",
+        "mrre.missing@5",
+    ];
+    assert_eq!(metrics, [of_each, of_each].concat());
 }
 
 #[test]
@@ -758,7 +764,7 @@ fn figures_have_the_formats_and_the_width_that_were_asked_for() {
     let run = folder.good("manifold --model z=z.npy --figure-format svg --figure-width one");
     assert!(
         run.stderr
-            .contains("2 CSV files, 1 figure (svg) and results.json are in"),
+            .contains("3 CSV files, 1 figure (svg) and results.json are in"),
         "{}",
         run.stderr
     );

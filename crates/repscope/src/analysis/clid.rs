@@ -465,7 +465,15 @@ mod tests {
         assert_eq!(left_out.collect::<Vec<_>>(), ["epps_pulley", "lidar"]);
         assert_eq!(
             others,
-            ["participation_ratio", "dimension_usage", "two_nn", "cluster_balance"]
+            [
+                "participation_ratio",
+                "dimension_usage",
+                "two_nn",
+                "mle_id",
+                "gride",
+                "local_pca_id",
+                "cluster_balance"
+            ]
         );
     }
 }

@@ -52,7 +52,7 @@ default_options!(Manifold);
 bind!(Manifold: models, seen, groups);
 declare!(Manifold {
     kind: Kind::Manifold,
-    about: "How many dimensions do the embeddings use? (participation ratio, TwoNN, Gride, spectrum)",
+    about: "How many dimensions do the embeddings use? (participation ratio, TwoNN, Gride)",
     examples: "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05",
     folder: "manifold_dimension",
     reads: &[Role::Episodes, Role::Embeddings],

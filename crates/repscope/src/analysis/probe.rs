@@ -94,7 +94,7 @@ default_options!(Probe);
 bind!(Probe: models, seen, labels, label_sets, targets, groups, test_models, test_labels, test_label_sets, test_targets, test_episodes);
 declare!(Probe {
     kind: Kind::Probe,
-    about: "What can be read out linearly? (probes of labels and targets, k-NN, few rows, calibration)",
+    about: "What can be read out linearly? (probes of labels and of targets)",
     examples: "Examples:\n  repscope probe --model jepa=z_jepa.npy --model mae=z_mae.npy --labels labels.npy\n  repscope probe --model z.npy --targets positions.csv --groups episodes.npy\n  repscope probe --model z_train.npy --labels y_train.npy --test-model z_test.npy --test-labels y_test.npy",
     folder: "probe",
     reads: &[Role::Labels, Role::Targets, Role::Episodes, Role::Embeddings],

@@ -55,7 +55,7 @@ default_options!(Similarity);
 bind!(Similarity: models, seen, groups);
 declare!(Similarity {
     kind: Kind::Similarity,
-    about: "Are two models the same thing? (CKA, mutual k-NN, RSA, SVCCA, Procrustes, each calibrated)",
+    about: "Are two models the same thing? (CKA, mutual k-NN, RSA, SVCCA; calibrated)",
     examples: "Examples:\n  repscope similarity --model jepa=z_jepa.npy --model mae=z_mae.npy --model dino=z_dino.npy\n  repscope similarity --model 'layers/*.npy' --k 20 --permutations 199",
     folder: "similarity",
     reads: &[Role::Episodes, Role::Embeddings],

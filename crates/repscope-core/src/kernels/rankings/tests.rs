@@ -308,34 +308,36 @@ fn keys_order_by_value_and_then_by_row() {
     }
 }
 
-/// Unit rows around some centers, with columns of about the same variance: what 8 bits are for.
-fn clustered(rows: usize, d: usize, seed: u64) -> Space {
-    let centers = data("noise", 12, d, 7);
-    let noise = data("noise", rows, d, seed);
-    let (mut center, mut row, mut values) = (vec![0.0; d], vec![0.0; d], Vec::new());
-    for i in 0..rows {
-        centers.read_row(i * i % 12, &mut center);
-        noise.read_row(i, &mut row);
-        row.iter_mut().zip(&center).for_each(|(x, c)| *x += 2.0 * c);
-        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        values.extend(row.iter().map(|x| x / length));
-    }
-    Space::from_f64("clustered", rows, d, values).unwrap()
+/// Two views of unit rows whose columns all have about the same variance: what 8 bits are for.
+fn views(rows: usize, d: usize) -> [Space; 2] {
+    let truth = data("noise", rows, d, 7);
+    [1, 2].map(|seed| {
+        let noise = data("noise", rows, d, seed);
+        let (mut row, mut other, mut values) = (vec![0.0; d], vec![0.0; d], Vec::new());
+        for i in 0..rows {
+            truth.read_row(i, &mut row);
+            noise.read_row(i, &mut other);
+            row.iter_mut().zip(&other).for_each(|(x, y)| *x += 0.5 * y);
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            values.extend(row.iter().map(|x| x / length));
+        }
+        Space::from_f64("view", rows, d, values).unwrap()
+    })
 }
 
 #[test]
 fn rows_in_8_bits_find_what_others_find() {
-    let (a, b) = (clustered(1150, 256, 1), clustered(960, 256, 2));
-    let pairs = |rows: usize| (0..rows as u32).map(|i| i % 400).collect::<Vec<u32>>();
-    let names = (0..400).map(|c| c.to_string()).collect::<Vec<_>>();
-    let relevances = [(1150, 960), (960, 1150)]
-        .map(|(queries, targets)| [Relevance::new(names.clone(), pairs(queries), pairs(targets), false)]);
+    let (rows, d, depth) = (1500, 512, 3);
+    let [a, b] = views(rows, d);
+    let names = (0..rows).map(|c| c.to_string()).collect::<Vec<_>>();
+    let pairs: Vec<u32> = (0..rows as u32).collect();
+    let relevances = [Relevance::new(names, pairs.clone(), pairs, false)];
     let find = |driver: &Driver, similarity| {
         let sides = [&a, &b].map(|space| Side::new(space, similarity, driver));
-        let there = job([&sides[0], &sides[1]], &relevances[0], false, 30);
+        let there = job([&sides[0], &sides[1]], &relevances, false, depth);
         let back = Job {
             way: Way::Back,
-            ..job([&sides[1], &sides[0]], &relevances[1], false, 30)
+            ..job([&sides[1], &sides[0]], &relevances, false, depth)
         };
         let is_coarse = one_way::Targets::new(&there, driver).is_coarse();
         let alone = [&there, &back].map(|job| job.by_panels(driver));
