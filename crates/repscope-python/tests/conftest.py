@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+# A shell ignores Ctrl-C for what it starts in the background, and tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 

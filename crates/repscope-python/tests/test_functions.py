@@ -67,7 +67,8 @@ def test_a_function_gives_what_the_command_gives(metric, digits, tmp_path):
     words += ["--targets", "targets.npy"] * ("values_if_any" in takes)
     words += ["--against", "reference.npy"] * ("reference" in takes)
     words += ["--batches", "batches.npy"] * ("batches" in takes)
-    words += ["--k", "10"] * (metric["id"] in _functions.DEFAULTS)
+    for name, value in _functions.DEFAULTS.get(metric["id"], {}).items():
+        words += [f"--{name}", str(value)]
     ran = subprocess.run(
         [sys.executable, "-m", "repscope", *words], cwd=tmp_path, capture_output=True, text=True, check=True
     )

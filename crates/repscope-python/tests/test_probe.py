@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 import repscope
 
 sklearn = pytest.importorskip("sklearn")
@@ -49,5 +48,7 @@ def test_what_is_read_out_decides_what_is_said(digits):
 
 
 def test_an_evaluation_with_targets_has_probes(digits):
-    results = repscope.evaluate({"pca": digits.pca}, targets=digits.states.reshape(len(digits.pca), -1)[:, :1], only=["probe"])
+    results = repscope.evaluate(
+        {"pca": digits.pca}, targets=digits.states.reshape(len(digits.pca), -1)[:, :1], only=["probe"]
+    )
     assert any(score.metric == "probe.linear.r2" for score in results.scores)

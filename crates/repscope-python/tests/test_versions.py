@@ -14,9 +14,7 @@ def arrays(columns=8, rows=90, seed=3):
 
 def test_versions_have_scores_and_changes():
     z, y = arrays()
-    results = repscope.evaluate(
-        {"m": z}, labels=y, prefix=[2, 4], quantize="binary", metrics=["knn_accuracy", "two_nn"]
-    )
+    results = repscope.evaluate({"m": z}, labels=y, prefix=[2, 4], quantize="binary", only=["geometry", "manifold"])
     kinds = [(own["columns"], own["precision"]) for own in results.versions]
     assert kinds == [(2, "float"), (4, "float"), (2, "binary"), (4, "binary"), (None, "binary")]
     frame = results.versions_to_pandas()

@@ -39,9 +39,15 @@ def evaluate(
     progress: bool | None = None,
     ordered: bool = False,
     targets: ArrayLike | None = None,
+    against: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    against_groups: ArrayLike | None = None,
+    batches: ArrayLike | None = None,
     shards: bool = False,
     pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    layers: str | Sequence[str] | None = None,
+    prefix: int | Sequence[int] | None = None,
+    quantize: Literal['int8', 'binary'] | Sequence[Literal['int8', 'binary']] | None = None,
     runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
@@ -64,8 +70,8 @@ def evaluate(
     token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
     no_projection: bool = False,
     aligner_heads: int = 8,
-    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb']] | None = None,
-    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb']] | None = None,
+    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb']] | None = None,
+    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb']] | None = None,
     k: int | Sequence[int] | None = None,
     knn_k: int | None = None,
     sample: int | None = None,
@@ -94,9 +100,15 @@ def compare(
     equivalent: str | Sequence[str] | None = None,
     ordered: bool = False,
     targets: ArrayLike | None = None,
+    against: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    against_groups: ArrayLike | None = None,
+    batches: ArrayLike | None = None,
     shards: bool = False,
     pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    layers: str | Sequence[str] | None = None,
+    prefix: int | Sequence[int] | None = None,
+    quantize: Literal['int8', 'binary'] | Sequence[Literal['int8', 'binary']] | None = None,
     runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
@@ -119,8 +131,8 @@ def compare(
     token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
     no_projection: bool = False,
     aligner_heads: int = 8,
-    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb']] | None = None,
-    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'retrieval', 'etes', 'perturb']] | None = None,
+    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb']] | None = None,
+    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'similarity', 'probe', 'drift', 'mixing', 'retrieval', 'etes', 'perturb']] | None = None,
     k: int | Sequence[int] | None = None,
     knn_k: int | None = None,
     sample: int | None = None,
@@ -187,6 +199,9 @@ def similarity(
     shards: bool = False,
     pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    layers: str | Sequence[str] | None = None,
+    prefix: int | Sequence[int] | None = None,
+    quantize: Literal['int8', 'binary'] | Sequence[Literal['int8', 'binary']] | None = None,
     runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
@@ -332,6 +347,83 @@ def continuity(
     progress: bool | None = None,
 ) -> Scores: ...
 
+@overload
+def q_nx(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: int = 10,
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def q_nx(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: Sequence[int],
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
+
+@overload
+def r_nx(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: int = 10,
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def r_nx(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: Sequence[int],
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
+
+def mrre(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: int | Sequence[int] = (5, 10, 15),
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
+
 def participation_ratio(
     Z: ArrayLike,
     *,
@@ -371,6 +463,62 @@ def two_nn(
     fit: Literal[None, 'mle'] = None,
     sample: int | None = None,
     discard: float = 0.1,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+@overload
+def mle_id(
+    Z: ArrayLike,
+    *,
+    normalizer: Literal[None, 'k-2'] = None,
+    k: int = 20,
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def mle_id(
+    Z: ArrayLike,
+    *,
+    normalizer: Literal[None, 'k-2'] = None,
+    k: Sequence[int],
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
+
+def gride(
+    Z: ArrayLike,
+    *,
+    gride_k: int = 64,
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
+
+def local_pca_id(
+    Z: ArrayLike,
+    *,
+    version: Literal[None, 'fan', 'participation'] = None,
+    local_k: int = 50,
+    sample: int | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
     level: float = 0.95,
@@ -583,6 +731,17 @@ def variance_share(
     progress: bool | None = None,
 ) -> Score | Undefined: ...
 
+def variance_rank(
+    Z: ArrayLike,
+    *,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
 def self_cluster(
     Z: ArrayLike,
     *,
@@ -687,6 +846,9 @@ def weighted_clid(
     shards: bool = False,
     pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    layers: str | Sequence[str] | None = None,
+    prefix: int | Sequence[int] | None = None,
+    quantize: Literal['int8', 'binary'] | Sequence[Literal['int8', 'binary']] | None = None,
     runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
@@ -744,6 +906,9 @@ def performance(
     shards: bool = False,
     pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    layers: str | Sequence[str] | None = None,
+    prefix: int | Sequence[int] | None = None,
+    quantize: Literal['int8', 'binary'] | Sequence[Literal['int8', 'binary']] | None = None,
     runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
@@ -793,6 +958,111 @@ def performance(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Results: ...
+
+def mmd(
+    Z: ArrayLike,
+    reference: ArrayLike,
+    *,
+    kernel: Literal['rbf', 'multi', 'polynomial'] = 'rbf',
+    sample: int = 1000,
+    bandwidth: float = 1.0,
+    permutations: int = 999,
+    reference_groups: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def energy_distance(
+    Z: ArrayLike,
+    reference: ArrayLike,
+    *,
+    sample: int = 1000,
+    permutations: int = 999,
+    reference_groups: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def frechet_distance(
+    Z: ArrayLike,
+    reference: ArrayLike,
+    *,
+    permutations: int = 999,
+    reference_groups: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def knn_two_sample(
+    Z: ArrayLike,
+    reference: ArrayLike,
+    *,
+    k: int = 5,
+    permutations: int = 999,
+    reference_groups: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def ilisi(
+    Z: ArrayLike,
+    batches: ArrayLike,
+    *,
+    perplexity: float = 30.0,
+    permutations: int = 20,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def cilisi(
+    Z: ArrayLike,
+    labels: ArrayLike,
+    batches: ArrayLike,
+    *,
+    perplexity: float = 30.0,
+    permutations: int = 20,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+def kbet(
+    Z: ArrayLike,
+    batches: ArrayLike,
+    *,
+    k: int = 50,
+    significance: float = 0.05,
+    permutations: int = 20,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
 
 @overload
 def label_precision(
@@ -1146,6 +1416,12 @@ def probe(
     labels: ArrayLike | None = None,
     targets: ArrayLike | None = None,
     *,
+    label_sets: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    test_model: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    test_labels: ArrayLike | None = None,
+    test_label_sets: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    test_targets: ArrayLike | None = None,
+    test_episodes: ArrayLike | None = None,
     folds: int = 5,
     penalties: float | Sequence[float] | None = None,
     k: int | Sequence[int] = (5,),

@@ -277,7 +277,8 @@ def _watchable() -> dict[str, Mapping[str, Any]]:
 
 
 def _needs_embeddings_alone(metric: Mapping[str, Any]) -> bool:
-    if not _functions.is_of_embeddings(metric):
+    # A probe reads labels or targets out, and has nothing to do without both.
+    if not _functions.is_of_embeddings(metric) or "values_if_any" in metric["takes"]:
         return False
     return [own.name for own in _functions.parameters(metric)[0] if own.default is REQUIRED] == ["Z"]
 
