@@ -95,6 +95,8 @@ impl Panels {
 pub(crate) trait Meets {
     /// Whether targets have limits of their own.
     const BOTH: bool;
+    /// Up to this many pairs of a micro-tile that 8 bits leave are handed out one by one, rather than that all are multiplied in full.
+    const FEW_COARSE: u32 = FEW_COARSE;
     /// Whether any product is to be reported at all; else they are only written.
     fn is_reported(&self) -> bool {
         true
@@ -139,7 +141,7 @@ pub(crate) struct Meeting<'a, M> {
 
 /// Up to this many undecided pairs of a micro-tile are handed out one by one, rather than that all see the next stage.
 pub(crate) const FEW: u32 = 4;
-/// Up to this many pairs of a micro-tile that 8 bits leave are handed out one by one, rather than that all are multiplied in full.
+/// So many where each is measured in f64.
 pub(crate) const FEW_COARSE: u32 = 8;
 /// From this many on, all pairs of a micro-tile are handed out at once.
 const MANY: u32 = 16;
@@ -203,7 +205,7 @@ impl<M: Meets> Meeting<'_, M> {
         let target_limits = M::BOTH.then(|| self.meets.target_limits(target));
         let reached = coarse.reached(query_panel, target_panel, self.meets.query_limits(query), target_limits);
         let count: u32 = reached.iter().map(|bits| bits.count_ones()).sum();
-        if count > FEW_COARSE {
+        if count > M::FEW_COARSE {
             return false;
         }
         if count > 0 {

@@ -175,8 +175,8 @@ impl Found {
 pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize, threads: usize) -> u64 {
     let (n, d) = (space.rows(), space.columns());
     let at_once = one_way::queries_at_once(needed);
-    let of_thread = at_once * (needed * 16 + 512 + d * 4);
-    (n * (d * 5 + 60) + queries * (depth * 4 + 88) + threads * (of_thread + n * 24)) as u64
+    let of_thread = at_once * (needed * 16 + 512 + d * 9);
+    (n * (d * 9 + 60) + queries * (depth * 4 + 88) + threads * (of_thread + n * 24)) as u64
 }
 
 /// Ranks the targets of every query.

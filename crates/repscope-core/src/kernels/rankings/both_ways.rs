@@ -13,6 +13,7 @@ use std::sync::Mutex;
 
 use super::candidates::{Kept, Members, Room, most_kept};
 use super::one_way::{Targets, find_far_firsts, rank_some};
+use super::screen::{Screen, Screened};
 use super::{Job, KEPT_BY_BOTH, Rankings, SEEK, screen};
 use crate::kernels::coarse::{Coarse, CoarseQueries, CoarseTargets};
 use crate::kernels::microkernel::{Meeting, Meets};
@@ -38,7 +39,7 @@ pub(super) fn is_worthwhile(jobs: [&Job; 2], memory: u64) -> bool {
             .map(|q| 8 * most_kept(job.needed(q)) as u64)
             .sum::<u64>()
     };
-    let of_row = 5 * jobs[0].products.query.space.columns() as u64 + 80;
+    let of_row = 9 * jobs[0].products.query.space.columns() as u64 + 80;
     let others = |job: &Job| job.queries() as u64 * (of_row + 4 * job.depth as u64);
     let [kept, others] = [jobs.map(kept), jobs.map(others)].map(|bytes| bytes.iter().sum::<u64>());
     jobs.iter().all(|job| is_large(job)) && kept <= KEPT_BY_BOTH && kept + others <= memory
@@ -87,7 +88,7 @@ fn start<'a>(
 }
 
 /// The blocks of both sides in 8 bits.
-type Coarsely = (Vec<CoarseQueries>, Vec<CoarseTargets>);
+type Coarsely = (Vec<Screened<CoarseQueries>>, Vec<Screened<CoarseTargets>>);
 
 /// Both sides in 8 bits, where they shall meet so first. The first block of a side is a sample of it.
 fn in_8_bits(
@@ -109,7 +110,7 @@ fn in_8_bits(
     drop((first, second));
     let queries = driver.map(sides[0].len(), |b| {
         let errors = &blocks[0][b].lock().expect(UNSHARED).errors;
-        screen::queries(centering, &sides[0][b].rows, errors)
+        screen::queries(centering, &sides[0][b], errors)
     });
     let targets = driver.map(sides[1].len(), |b| screen::targets(centering, kind, &sides[1][b]));
     Some((queries, targets))
@@ -130,8 +131,8 @@ fn meet(sides: &[Vec<Packed>; 2], coarse: Option<&Coarsely>, blocks: &[Vec<Mutex
             };
             let queries = &mut blocks[0][q].lock().expect(UNSHARED);
             let targets = &mut blocks[1][t].lock().expect(UNSHARED);
-            let coarse = coarse.map(|(queries, targets)| Coarse::new(&queries[q], &targets[t]));
-            meet_blocks([&sides[0][q], &sides[1][t]], coarse, queries, targets);
+            let screen = coarse.map(|(queries, targets)| Screen::new(&queries[q], &targets[t]));
+            meet_blocks([&sides[0][q], &sides[1][t]], screen, queries, targets);
         });
         let gave_up = |block: &Mutex<Kept>| block.lock().expect(UNSHARED).gave_up();
         if blocks.iter().flatten().map(gave_up).sum::<usize>() > rows / 2 {
@@ -142,7 +143,7 @@ fn meet(sides: &[Vec<Packed>; 2], coarse: Option<&Coarsely>, blocks: &[Vec<Mutex
     true
 }
 
-fn meet_blocks(packed: [&Packed; 2], coarse: Option<Coarse>, queries: &mut Kept, targets: &mut Kept) {
+fn meet_blocks(packed: [&Packed; 2], screen: Option<Screen>, queries: &mut Kept, targets: &mut Kept) {
     queries.expect(targets.rows.len());
     targets.expect(queries.rows.len());
     let meeting = Meeting {
@@ -151,7 +152,7 @@ fn meet_blocks(packed: [&Packed; 2], coarse: Option<Coarse>, queries: &mut Kept,
         meets: &mut BothWays {
             queries,
             targets,
-            coarse,
+            screen,
         },
         products: (&mut [], 0),
     };
@@ -162,11 +163,12 @@ fn meet_blocks(packed: [&Packed; 2], coarse: Option<Coarse>, queries: &mut Kept,
 struct BothWays<'k, 'a, 'b> {
     queries: &'k mut Kept<'a>,
     targets: &'k mut Kept<'b>,
-    coarse: Option<Coarse<'k>>,
+    screen: Option<Screen<'k>>,
 }
 
 impl Meets for BothWays<'_, '_, '_> {
     const BOTH: bool = true;
+    const FEW_COARSE: u32 = screen::FEW;
 
     #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
@@ -180,12 +182,13 @@ impl Meets for BothWays<'_, '_, '_> {
 
     #[inline(always)]
     fn coarse(&self) -> Option<&Coarse<'_>> {
-        self.coarse.as_ref()
+        self.screen.as_ref().map(|screen| &screen.codes)
     }
 
+    #[inline(always)]
     fn found_coarsely(&mut self, query: usize, target: usize) {
-        if let (Some(&q), Some(&t)) = (self.queries.rows.get(query), self.targets.rows.get(target)) {
-            self.found(query, target, self.queries.measured(q, t));
+        if let Some(product) = self.screen.as_ref().and_then(|screen| screen.product(query, target)) {
+            self.found(query, target, product);
         }
     }
 

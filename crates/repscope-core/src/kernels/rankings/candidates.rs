@@ -181,11 +181,6 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// The value of a query and a target, from their similarity.
-    pub(super) fn measured(&self, query: u32, target: u32) -> f32 {
-        (self.job.products.exact(query as usize, target as usize) - self.shared) as f32
-    }
-
     /// Every target is kept.
     pub(super) fn keep_all(&mut self) {
         self.full.fill(usize::MAX);

@@ -2,6 +2,7 @@
 //! One direction: some queries at a time meet all targets.
 
 use super::candidates::{Kept, Members, Room};
+use super::screen::{Screen, Screened};
 use super::{FEWEST, Found, Job, KEPT, MOST, Rankings, SEEK, screen};
 use crate::kernels::coarse::{Coarse, CoarseTargets};
 use crate::kernels::microkernel::{Meeting, Meets};
@@ -17,7 +18,7 @@ pub(super) struct Targets<'a> {
     packed: PackedTargets<'a>,
     members: Vec<Members>,
     /// The targets in 8 bits, block by block, where they shall meet so first.
-    coarse: Option<Vec<CoarseTargets>>,
+    coarse: Option<Vec<Screened<CoarseTargets>>>,
 }
 
 impl<'a> Targets<'a> {
@@ -31,7 +32,7 @@ impl<'a> Targets<'a> {
         targets
     }
 
-    fn in_8_bits(&self, job: &Job<'a>, driver: &Driver) -> Option<Vec<CoarseTargets>> {
+    fn in_8_bits(&self, job: &Job<'a>, driver: &Driver) -> Option<Vec<Screened<CoarseTargets>>> {
         let centering = &self.packed.centering;
         let sample = random::permutation(job.queries(), &mut random::stream(0, "query order", 0));
         let (_, kept) = self.start(job, &sample[..sample.len().min(SAMPLE)]);
@@ -123,7 +124,7 @@ pub(super) fn find_far_firsts<'a>(
 
 fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
     let coarse = targets.coarse.as_ref().map(|blocks| {
-        let queries = screen::queries(&targets.packed.centering, &queries.rows, &kept.errors);
+        let queries = screen::queries(&targets.packed.centering, queries, &kept.errors);
         (queries, blocks)
     });
     for (b, block) in targets.packed.blocks.iter().enumerate() {
@@ -131,9 +132,9 @@ fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
         let mut one_way = OneWay {
             kept,
             targets: &block.rows,
-            coarse: coarse
+            screen: coarse
                 .as_ref()
-                .map(|(queries, blocks)| Coarse::new(queries, &blocks[b])),
+                .map(|(queries, blocks)| Screen::new(queries, &blocks[b])),
         };
         let meeting = Meeting {
             queries: (&queries.panels, 0..queries.panels.count()),
@@ -149,11 +150,12 @@ fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
 struct OneWay<'k, 'a> {
     kept: &'k mut Kept<'a>,
     targets: &'k [u32],
-    coarse: Option<Coarse<'k>>,
+    screen: Option<Screen<'k>>,
 }
 
 impl Meets for OneWay<'_, '_> {
     const BOTH: bool = false;
+    const FEW_COARSE: u32 = screen::FEW;
 
     #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
@@ -167,12 +169,13 @@ impl Meets for OneWay<'_, '_> {
 
     #[inline(always)]
     fn coarse(&self) -> Option<&Coarse<'_>> {
-        self.coarse.as_ref()
+        self.screen.as_ref().map(|screen| &screen.codes)
     }
 
+    #[inline(always)]
     fn found_coarsely(&mut self, query: usize, target: usize) {
-        if let (Some(&q), Some(&t)) = (self.kept.rows.get(query), self.targets.get(target)) {
-            self.found(query, target, self.kept.measured(q, t));
+        if let Some(product) = self.screen.as_ref().and_then(|screen| screen.product(query, target)) {
+            self.found(query, target, product);
         }
     }
 

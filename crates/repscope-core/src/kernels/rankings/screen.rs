@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: MIT
-//! Rankings where rows meet in 8 bits first ([`coarse`](crate::kernels::coarse)), and what these leave is measured in f64.
+//! Rankings where rows meet in 8 bits first ([`coarse`](crate::kernels::coarse)), and what these leave is multiplied pair by pair.
 //!
-//! Such a value and that of an f32 product are both within the error bound of the query, and rankings rely on no more: as far as they
-//! list, they are exact either way. Ranks behind the list are those of f32 products, so 8 bits are used where no such rank counts.
+//! The product of a pair by itself is summed in another order than in a micro-tile. Both are within the error bound of the query, and
+//! rankings rely on no more: as far as they list, they are exact either way. Ranks behind the list are those of f32 products, so 8 bits
+//! are used where no such rank counts.
+
+use std::array::from_fn;
 
 use super::Job;
 use super::candidates::{Kept, expected_to_be_kept};
-use crate::kernels::coarse::{CoarseQueries, CoarseTargets, Codes, Kind};
-use crate::kernels::microkernel::{FEW_COARSE, Panels, QUERIES};
+use crate::kernels::coarse::{Coarse, CoarseQueries, CoarseTargets, Codes, Kind};
+use crate::kernels::microkernel::{Panels, QUERIES};
 use crate::kernels::similarity::{Centering, Packed, Role};
 use crate::kernels::tiles::prune_cost;
 use crate::run::Driver;
+
+/// Up to this many pairs of a micro-tile that 8 bits leave are multiplied one by one: so many take as long as all of it.
+pub(super) const FEW: u32 = 32;
 
 /// Below this many coordinates over all pairs (a fraction of a second), nothing is gained; tests have less.
 const LEAST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 34 };
 /// So many moments of a sweep are looked at.
 const MOMENTS: usize = 8;
+/// Sums of a product, side by side.
+const LANES: usize = 64;
 
 /// A direction, and some of its queries that are a sample of all, before they meet a target.
 type Sampled<'s, 'a> = (&'s Job<'a>, &'s Kept<'a>);
@@ -66,7 +74,7 @@ pub(super) fn choose(
             };
             let reached = pairs.filter(is_reached).count();
             tiles += 1.0;
-            if reached > FEW_COARSE as usize {
+            if reached > FEW as usize {
                 full += 1.0;
             } else {
                 alone += reached as f64;
@@ -74,8 +82,12 @@ pub(super) fn choose(
         }
     }
     let is_cheaper = tiles > 0.0
-        && prune_cost::of_coarse(d, full / tiles, alone / (tiles * (QUERIES * width) as f64))
-            < 0.9 * prune_cost::plain(d);
+        && prune_cost::of_coarse(
+            d,
+            full / tiles,
+            alone / (tiles * (QUERIES * width) as f64),
+            prune_cost::BY_ROW,
+        ) < 0.9 * prune_cost::plain(d);
     is_cheaper.then_some(kind)
 }
 
@@ -96,24 +108,107 @@ fn limits((job, kept): Sampled, others: usize, values: impl Fn(usize) -> Vec<f64
     (0..kept.rows.len()).map(limit).collect()
 }
 
-/// Queries in 8 bits, in the order in which they are packed. Their error bounds cover what is rounded on the way.
-pub(super) fn queries(centering: &Centering, rows: &[u32], errors: &[f64]) -> CoarseQueries {
-    let mut row = vec![0.0; centering.columns()];
-    let mut all = CoarseQueries::with_room(row.len(), rows.len());
-    for (&i, error) in rows.iter().zip(errors) {
-        let extra = centering.read(Role::Query, i, &mut row);
-        all.push(&Codes::of(&row), extra + error);
-    }
-    all
+/// Rows in 8 bits, and as they are.
+pub(super) struct Screened<C> {
+    codes: C,
+    rows: Rows,
 }
 
-/// Targets in 8 bits.
-pub(super) fn targets(centering: &Centering, kind: Kind, packed: &Packed) -> CoarseTargets {
-    let mut row = vec![0.0; centering.columns()];
-    let mut all = CoarseTargets::with_room(kind, row.len(), packed.rows.len());
-    for &i in &packed.rows {
-        let extra = centering.read(Role::Target, i, &mut row);
-        all.push(&Codes::of(&row), extra);
+/// Queries in the order in which they are packed. Their error bounds cover what is rounded on the way.
+pub(super) fn queries(centering: &Centering, packed: &Packed, errors: &[f64]) -> Screened<CoarseQueries> {
+    let mut codes = CoarseQueries::with_room(centering.columns(), packed.rows.len());
+    let rows = Rows::new(centering, Role::Query, &packed.rows, |place, row, extra| {
+        codes.push(&Codes::of(row), extra + errors[place]);
+    });
+    Screened { codes, rows }
+}
+
+/// Targets in the order in which they are packed.
+pub(super) fn targets(centering: &Centering, kind: Kind, packed: &Packed) -> Screened<CoarseTargets> {
+    let mut codes = CoarseTargets::with_room(kind, centering.columns(), packed.rows.len());
+    let rows = Rows::new(centering, Role::Target, &packed.rows, |_, row, extra| {
+        codes.push(&Codes::of(row), extra);
+    });
+    Screened { codes, rows }
+}
+
+/// A block of queries and one of targets that meet in 8 bits.
+pub(super) struct Screen<'a> {
+    pub(super) codes: Coarse<'a>,
+    queries: &'a Rows,
+    targets: &'a Rows,
+}
+
+impl<'a> Screen<'a> {
+    pub(super) fn new(queries: &'a Screened<CoarseQueries>, targets: &'a Screened<CoarseTargets>) -> Self {
+        Screen {
+            codes: Coarse::new(&queries.codes, &targets.codes),
+            queries: &queries.rows,
+            targets: &targets.rows,
+        }
     }
-    all
+
+    /// The product of the packed rows at these places; none where panels are filled up with rows that are not there.
+    #[inline(always)]
+    pub(super) fn product(&self, query: usize, target: usize) -> Option<f32> {
+        self.queries.product(query, self.targets, target)
+    }
+}
+
+/// Centered rows one after the other, for pairs that are multiplied by themselves.
+pub(super) struct Rows {
+    /// Values of a row: its columns, and zeros up to whole [`LANES`].
+    width: usize,
+    values: Vec<f32>,
+    /// The extra coordinate of each row.
+    extras: Vec<f32>,
+}
+
+impl Rows {
+    /// Reads rows; each is shown with its place and its extra coordinate.
+    pub(super) fn new(
+        centering: &Centering,
+        role: Role,
+        rows: &[u32],
+        mut show: impl FnMut(usize, &[f64], f64),
+    ) -> Self {
+        let width = centering.columns().next_multiple_of(LANES);
+        let mut row = vec![0.0; centering.columns()];
+        let mut all = Rows {
+            width,
+            values: vec![0.0; rows.len() * width],
+            extras: Vec::with_capacity(rows.len()),
+        };
+        for ((place, &i), values) in rows.iter().enumerate().zip(all.values.chunks_exact_mut(width)) {
+            let extra = centering.read(role, i, &mut row);
+            show(place, &row, extra);
+            values.iter_mut().zip(&row).for_each(|(value, x)| *value = *x as f32);
+            all.extras.push(extra as f32);
+        }
+        all
+    }
+
+    /// The product of the packed rows at these places, in an order of its own: each product of two coordinates is rounded D + 2 times at
+    /// most and the extra ones three times, as the error bound allows. None where panels are filled up with rows that are not there.
+    #[inline(always)]
+    pub(super) fn product(&self, place: usize, others: &Rows, of_other: usize) -> Option<f32> {
+        let (x, y) = (self.row(place)?, others.row(of_other)?);
+        let mut sums = [0.0f32; LANES];
+        for (x, y) in x.iter().zip(y) {
+            for lane in 0..LANES {
+                sums[lane] += x[lane] * y[lane];
+            }
+        }
+        // Halves are added to halves, in arrays of known lengths, so that the sums stay in registers.
+        let sums: [f32; LANES / 4] = from_fn(|i| (sums[i] + sums[i + 32]) + (sums[i + 16] + sums[i + 48]));
+        let sums: [f32; LANES / 16] = from_fn(|i| (sums[i] + sums[i + 8]) + (sums[i + 4] + sums[i + 12]));
+        let product = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+        Some(product + self.extras[place] + others.extras[of_other])
+    }
+
+    #[inline(always)]
+    fn row(&self, place: usize) -> Option<&[[f32; LANES]]> {
+        let values = self.values.get(place * self.width..(place + 1) * self.width)?;
+        Some(values.as_chunks().0)
+    }
 }

@@ -23,10 +23,13 @@ const COST_LOOK: f64 = 6.0;
 const COST_FOUND: f64 = 100.0;
 const COST_ALONE: f64 = 5.5;
 
-/// The same of a row in 8 bits: a coordinate, a look at the limits, and a coordinate of a pair that is measured by itself, in f64.
+/// The same of a row in 8 bits: a coordinate, and a look at the limits.
 const COST_COARSE: f64 = 0.27;
 const COST_COARSE_LOOK: f64 = 8.0;
-const COST_EXACT: f64 = 12.0;
+
+/// A coordinate of a pair that 8 bits leave: measured in f64 from the data, or multiplied in f32 from rows that are kept for this.
+pub(crate) const EXACT: f64 = 12.0;
+pub(crate) const BY_ROW: f64 = 4.0;
 
 /// What rows look for.
 pub(super) struct Wanted<'a> {
@@ -163,7 +166,7 @@ impl Look {
         });
         let sum = |i: usize| found.iter().map(|found| found[i]).sum::<f64>();
         let (tiles, full, alone) = (sum(0), sum(1), sum(2));
-        of_coarse(d, full / tiles, alone / (tiles * (QUERIES * self.width) as f64))
+        of_coarse(d, full / tiles, alone / (tiles * (QUERIES * self.width) as f64), EXACT)
     }
 
     /// A micro-tile goes through the stages.
@@ -218,10 +221,11 @@ impl Staged {
     }
 }
 
-/// What rows in 8 bits cost, for each pair, where this share of micro-tiles is multiplied in full and this share of pairs is measured.
-pub(crate) fn of_coarse(columns: usize, full: f64, alone: f64) -> f64 {
+/// What rows in 8 bits cost, for each pair, where this share of micro-tiles is multiplied in full and this share of pairs is looked at by
+/// itself, at this cost of a coordinate.
+pub(crate) fn of_coarse(columns: usize, full: f64, alone: f64, cost: f64) -> f64 {
     let d = columns as f64;
-    COST_COARSE * d + COST_COARSE_LOOK + full * plain(columns) + alone * (COST_FOUND + COST_EXACT * d)
+    COST_COARSE * d + COST_COARSE_LOOK + full * plain(columns) + alone * (COST_FOUND + cost * d)
 }
 
 /// What plain tiles cost, for each pair.
