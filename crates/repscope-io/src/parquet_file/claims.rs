@@ -16,6 +16,7 @@ pub(super) const GZIP_RATIO: u64 = 1032;
 pub(super) const ZSTD_RATIO: u64 = 32768;
 
 /// What the pages of a column chunk claim.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claimed {
     /// How many values they have.
     pub(super) values: u64,
@@ -300,9 +301,11 @@ mod tests {
             bytes.extend([0x00, 0x00, 7, 7]);
             bytes
         };
-        assert_eq!(check_pages(&page(&[4], &[4], &[20])).unwrap(), 10);
+        let check_pages = |pages: &[u8]| check_pages(pages, GZIP_RATIO);
+        let claimed = |values, largest| Claimed { values, largest };
+        assert_eq!(check_pages(&page(&[4], &[4], &[20])).unwrap(), claimed(10, 2));
         let two = [page(&[4], &[4], &[20]), page(&[8], &[4], &[2])].concat();
-        assert_eq!(check_pages(&two).unwrap(), 11);
+        assert_eq!(check_pages(&two).unwrap(), claimed(11, 4));
         let vast = page(&[0xfe, 0xff, 0xff, 0xff, 0x0f], &[4], &[20]);
         assert!(check_pages(&vast).unwrap_err().to_string().contains("out of 2"));
         assert!(

@@ -148,7 +148,7 @@ pub(super) fn unshuffle(plain: &[u8], width: usize, out: &mut [u8]) {
 fn unshuffle_bits(plain: &[u8], width: usize, out: &mut [u8]) {
     let values = out.len() / width;
     // Blosc leaves a block as it is whose values are not a multiple of eight.
-    if values % 8 != 0 {
+    if !values.is_multiple_of(8) {
         out.copy_from_slice(plain);
         return;
     }
