@@ -60,3 +60,17 @@ mod without {
 
 #[cfg(not(feature = "zarr"))]
 pub(crate) use without::{list, read, read_each};
+
+#[cfg(all(test, not(feature = "zarr")))]
+mod tests {
+    #[test]
+    fn a_build_without_the_feature_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        crate::write_whole(&folder.path().join(super::GROUP), b"{}").unwrap();
+        let said = crate::list_arrays(folder.path()).unwrap_err().to_string();
+        assert!(
+            said.contains("is a Zarr store") && said.contains("feature `zarr`"),
+            "{said}"
+        );
+    }
+}

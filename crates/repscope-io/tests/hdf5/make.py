@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the HDF5 files beside this file. Written with h5py 3.16.0, hdf5plugin 7.0.0 and numpy 2.4.6:
+"""Makes the HDF5 files beside this file. Written with h5py 3.16.0, hdf5plugin 7.1.0 and numpy 2.4.6:
 
     python crates/repscope-io/tests/hdf5/make.py
 """
