@@ -7,9 +7,9 @@
     golden/models/two_head/checkpoint.pth      those weights as a training program keeps them:
                                                torch.save({"epoch": 14, "model_state_dict": load_file("weights.safetensors")}, …)
 
-`models.py` writes them (`pip install torch==2.15.0 torchvision==0.29.2 timm==1.0.30 safetensors==0.8.0`),
+`models.py` writes them (`pip install torch==2.15.0 torchvision==0.29.2 timm==1.0.30 safetensors==0.8.0 efficientnet-lite-pytorch==0.1.0`),
 `models.py --check` recomputes and compares.
-Vision transformers are timm's. torchvision's ResNet cannot be made narrow, so there is one here; before anything is
+Vision transformers are timm's, EfficientNet-lite is that of its port. torchvision's ResNet cannot be made narrow, so there is one here; before anything is
 written, its output at full width is compared with torchvision's. The other two networks have no published package.
 """
 import sys
@@ -152,6 +152,38 @@ class Vit(nn.Module):
         return outputs | ({"logits": self.timm.forward_head(tokens)} if self.timm.num_classes else {})
 
 
+class EfficientNetLite(nn.Module):
+    """The port of EfficientNet-lite to PyTorch (package efficientnet-lite-pytorch), with narrow stages, stem and head."""
+
+    def __init__(self, size, stem, widths, repeats, head, classes):
+        super().__init__()
+        from efficientnet_lite_pytorch.model import EfficientNet
+        from efficientnet_lite_pytorch.utils import BlockDecoder, get_model_params
+
+        strides, kernels = [1, 2, 2, 2, 1, 2, 1], [3, 3, 5, 3, 5, 5, 3]
+        before = [stem, *widths]
+        stages = [
+            f"r{repeats[at]}_k{kernels[at]}_s{strides[at]}{strides[at]}_e{1 if at == 0 else 2}_i{before[at]}_o{before[at + 1]}"
+            for at in range(7)
+        ]
+        options = get_model_params("efficientnet-lite0", {"image_size": size, "num_classes": classes})[1]
+        # Widths as they are given: neither scaled nor rounded.
+        options = options._replace(width_coefficient=None, depth_coefficient=None, fix_head_stem=False)
+        self.port = EfficientNet(BlockDecoder.decode(stages), options)
+        replaced = type(self.port._conv_stem)(3, stem, kernel_size=3, stride=2, bias=False, image_size=size)
+        self.port._conv_stem, self.port._bn0 = replaced, nn.BatchNorm2d(stem, eps=1e-3)
+        last = type(self.port._conv_head)(widths[-1], head, kernel_size=1, bias=False, image_size=size)
+        self.port._conv_head, self.port._bn1 = last, nn.BatchNorm2d(head, eps=1e-3)
+        self.port._fc = nn.Linear(head, classes)
+
+    def state_dict(self):
+        return self.port.state_dict()
+
+    def forward(self, x):
+        features = self.port.extract_features(x).mean((2, 3))
+        return {"features": features, "logits": self.port._fc(features)}
+
+
 # ---------------------------------------------------------------- cases
 
 
@@ -202,6 +234,8 @@ def cases():
     yield "vit_layer_scale", Vit(depth=1, num_classes=4, init_values=0.1, **size), (2, 3, 24, 24)
     grouped = ResNet([1] * 4, [4, 4, 8, 8], 4, is_bottleneck=True, classes=0, groups=2)
     yield "resnet_groups", grouped, (1, 3, 32, 32)
+    lite = EfficientNetLite(64, 6, [4, 5, 6, 7, 8, 9, 10], [1, 2, 1, 2, 1, 2, 1], head=14, classes=4)
+    yield "efficientnet_lite", lite, (2, 3, 64, 64)
 
 
 def compare_with_torchvision():

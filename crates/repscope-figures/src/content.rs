@@ -4,10 +4,12 @@
 //! `series` is always an index into [`Figure::series`](crate::Figure::series). A value that does not exist is `None`; a
 //! number that is not finite counts as `None` too. Missing values are shown as missing, never as zero.
 
+use serde::Serialize;
+
 use crate::figure::Axis;
 
 /// What a panel draws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Content {
     /// Points, with fit lines.
@@ -50,7 +52,7 @@ contents!(
 );
 
 /// Which way bars and boxes point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Orientation {
     /// Upwards, categories below.
     #[default]
@@ -60,7 +62,7 @@ pub enum Orientation {
 }
 
 /// A line to compare data with. It is named above the plot, where it covers nothing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reference {
     /// Where it runs.
     pub at: ReferenceAt,
@@ -88,7 +90,7 @@ impl Reference {
 }
 
 /// Where a reference line runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum ReferenceAt {
     /// y = value.
     Horizontal(f64),
@@ -99,7 +101,7 @@ pub enum ReferenceAt {
 }
 
 /// Points, with fit lines.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Scatter {
     /// Horizontal axis.
     pub x: Axis,
@@ -114,7 +116,7 @@ pub struct Scatter {
 }
 
 /// The points of one series.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Cloud {
     /// Whose points.
     pub series: usize,
@@ -123,7 +125,7 @@ pub struct Cloud {
 }
 
 /// The line y = intercept + slope · x, drawn over the x of the data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// Whose line.
     pub series: usize,
@@ -136,7 +138,7 @@ pub struct Fit {
 }
 
 /// Curves with bands and markers.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Lines {
     /// Horizontal axis.
     pub x: Axis,
@@ -149,7 +151,7 @@ pub struct Lines {
 }
 
 /// One curve.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Curve {
     /// Whose curve.
     pub series: usize,
@@ -160,7 +162,7 @@ pub struct Curve {
 }
 
 /// Whether a curve is one of the few that can be distinguished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum CurveLook {
     /// In the color of its series. Where others are faint, its name stands at its end.
     #[default]
@@ -170,7 +172,7 @@ pub enum CurveLook {
 }
 
 /// One point of a curve.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct CurvePoint {
     /// Position.
     pub x: f64,
@@ -181,7 +183,7 @@ pub struct CurvePoint {
 }
 
 /// Box plots. Position p of a row shows `categories[p]`; without categories there is one box per series.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Boxes {
     /// Axis of the values.
     pub axis: Axis,
@@ -198,7 +200,7 @@ pub struct Boxes {
 }
 
 /// The boxes of one series, one per category.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct BoxRow {
     /// Whose boxes.
     pub series: usize,
@@ -207,7 +209,7 @@ pub struct BoxRow {
 }
 
 /// What a box plot shows of a sample.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct BoxSummary {
     /// First quartile.
     pub q1: f64,
@@ -225,7 +227,7 @@ pub struct BoxSummary {
 
 /// Grouped bars: one group per category, one bar per series in it. Bars start at zero; where that would hide the differences, and on a
 /// log axis, which has no zero, they are points on an axis that is marked as cut.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Bars {
     /// Axis of the values.
     pub axis: Axis,
@@ -250,7 +252,7 @@ pub struct Bars {
 }
 
 /// Numbers that the rows of bars stand for.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Along {
     /// What they are, such as `epoch`.
     pub label: String,
@@ -267,7 +269,7 @@ impl Bars {
 }
 
 /// What a group of bars is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Grouping {
     /// A category, with a mark for each series.
     #[default]
@@ -277,7 +279,7 @@ pub enum Grouping {
 }
 
 /// The mark of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum BarsLook {
     /// A bar from zero.
     #[default]
@@ -287,7 +289,7 @@ pub enum BarsLook {
 }
 
 /// The bars of one series, one per category.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct BarRow {
     /// Whose bars.
     pub series: usize,
@@ -296,7 +298,7 @@ pub struct BarRow {
 }
 
 /// A value with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Measured {
     /// The value; `None` is drawn as a dash.
     pub value: Option<f64>,
@@ -305,7 +307,7 @@ pub struct Measured {
 }
 
 /// Overlaid histograms: outline and light fill.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Histogram {
     /// Axis of the values.
     pub x: Axis,
@@ -318,7 +320,7 @@ pub struct Histogram {
 }
 
 /// One histogram. [`bin_edges`](crate::bin_edges) and [`bin_shares`](crate::bin_shares) make it from values.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Bins {
     /// Whose values.
     pub series: usize,
@@ -331,7 +333,7 @@ pub struct Bins {
 }
 
 /// Whether a histogram is the matter or its comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum BinsLook {
     /// Solid outline, light fill.
     #[default]
@@ -341,7 +343,7 @@ pub enum BinsLook {
 }
 
 /// A matrix of colored cells.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Heatmap {
     /// Names of the rows, from the top.
     pub rows: Vec<String>,
@@ -364,7 +366,7 @@ pub struct Heatmap {
 }
 
 /// A tree of names.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Tree {
     /// The leaves, from the top.
     pub names: Vec<String>,
@@ -375,7 +377,7 @@ pub struct Tree {
 }
 
 /// A join of two nodes. Leaves are counted from 0 in the order of the names, joins go on behind them in their own order.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Merge {
     /// One node.
     pub left: usize,
@@ -386,7 +388,7 @@ pub struct Merge {
 }
 
 /// Which colors stand for values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Colors {
     /// From pale to deep.
     #[default]
@@ -396,7 +398,7 @@ pub enum Colors {
 }
 
 /// Stacked bars of shares, one bar per name.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Shares {
     /// Names of the bars.
     pub names: Vec<String>,
@@ -407,7 +409,7 @@ pub struct Shares {
 }
 
 /// A 2-D map of a space.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Map {
     /// Name of the first direction, such as `PC 1 (34 %)`.
     pub x_label: String,
@@ -420,7 +422,7 @@ pub struct Map {
 }
 
 /// What colors the points of a map.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub enum ColoredBy {
     /// Nothing.
@@ -446,7 +448,7 @@ pub enum ColoredBy {
 }
 
 /// A table. Columns that do not fit side by side continue below, with the first column repeated.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Table {
     /// Heads of the columns.
     pub header: Vec<String>,
@@ -455,7 +457,7 @@ pub struct Table {
 }
 
 /// A cell of a table.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Cell {
     /// Its text; empty is drawn as a dash.
     pub text: String,
@@ -464,7 +466,7 @@ pub struct Cell {
 }
 
 /// Weight of letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Weight {
     /// Regular.
     #[default]
@@ -489,7 +491,7 @@ impl From<&str> for Cell {
 }
 
 /// Pictures with captions, in rows.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Images {
     /// Pictures side by side, at most; 0 counts as 1.
     pub columns: usize,
@@ -498,7 +500,7 @@ pub struct Images {
 }
 
 /// A picture. If the length of `pixels` does not fit its size, it is drawn as missing.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Image {
     /// Below the picture.
     pub caption: String,
@@ -513,7 +515,7 @@ pub struct Image {
 }
 
 /// Numbers per pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Channels {
     /// One.
     #[default]

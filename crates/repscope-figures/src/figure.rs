@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! What a figure shows, as plain data: panels in a grid, the names of the series they share, and words around them.
 
+use serde::Serialize;
+
 use crate::content::Content;
 
 /// One figure, drawn as one SVG, PNG or PDF.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Figure {
     /// A heading above all panels; empty for none, as in papers.
     pub title: String,
@@ -37,7 +39,7 @@ impl Figure {
 }
 
 /// Where the names of the series are explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Legend {
     /// Below the panels, if a panel shows a series that its own axis does not name.
     #[default]
@@ -51,7 +53,7 @@ pub enum Legend {
 }
 
 /// Whether panels are marked a, b, c.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Letters {
     /// Yes, from two panels on.
     #[default]
@@ -61,7 +63,7 @@ pub enum Letters {
 }
 
 /// One cell of the grid.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
     /// Above the panel; empty for none.
     pub title: String,
@@ -98,7 +100,7 @@ impl Panel {
 }
 
 /// An axis with numbers. Limits and ticks follow from the data.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Axis {
     /// What is measured, with its unit.
     pub label: String,
@@ -134,7 +136,7 @@ impl Axis {
 }
 
 /// Equal steps or equal factors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Scale {
     /// Equal steps.
     #[default]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use repscope::options::FigureOptions;
 use repscope::{Color, Evaluate, Format, Problems, Report, Terminal};
-use repscope_io::{InputPath, inspect, inspect_all, list_arrays, read_prototype_texts, read_texts, tree};
+use repscope_io::{InputPath, inspect, inspect_all, limit_memory, list_arrays, read_prototype_texts, read_texts, tree};
 use repscope_models::{TextEncoder, TextOptions};
 
 /// A reader.
@@ -19,7 +19,7 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 19] = [
     array("npy", "damaged.npy"),
     array("pickle", "damaged.npy"),
     array("npz", "damaged.npz"),
@@ -32,6 +32,8 @@ pub const TARGETS: [Target; 17] = [
     array("csv", "damaged.csv"),
     array("jsonl", "damaged.jsonl"),
     array("text", "damaged.txt"),
+    other("zarr", "zarr.json", zarr),
+    other("zarr_chunk", "c.0.0", zarr),
     other("study", "damaged.toml", study),
     other("results", "results.json", results),
     other("metadata", "metadata.json", metadata),
@@ -66,6 +68,21 @@ fn read_array(path: &Path) {
     }
     let _ = inspect_all(path);
     let _ = tree(path);
+}
+
+/// A store of one array, of which the description or the only chunk is damaged; the other one is sound.
+fn zarr(path: &Path) {
+    let Some(folder) = path.parent() else { return };
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    for (name, seed) in [("zarr.json", "zarr/blosc.json"), ("c.0.0", "zarr_chunk/shuffled")] {
+        if !folder.join(name).exists() && std::fs::copy(seeds.join(seed), folder.join(name)).is_err() {
+            return;
+        }
+    }
+    // A description of a hundred bytes may claim whatever fits into memory, and gets it.
+    limit_memory(Some(16 << 20));
+    read_array(folder);
+    limit_memory(None);
 }
 
 /// Up to the point where inputs would be read.

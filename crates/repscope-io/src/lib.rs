@@ -15,6 +15,7 @@
 //! ([`limit_memory`]) before memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`] that names
 //! the file, never a panic.
 
+mod anndata;
 mod array;
 mod arrow;
 mod catch_panic;
@@ -60,6 +61,8 @@ mod vectors;
 mod watched;
 mod weights;
 mod write;
+mod zarr;
+mod zstd;
 
 pub use array::{Array, ArrayInfo, Data, Object};
 pub use arrow::{ArrowColumn, write_arrow};
@@ -85,7 +88,7 @@ pub use regular::{open_regular, read_regular, read_text};
 pub use results::{ResultsDocument, StoredVersion};
 pub use samples::{read_samples, samples_to_npz};
 pub use seal::{Seal, sync_folder};
-pub use shards::is_dataset_folder;
+pub use shards::is_array_folder;
 pub use space::Pool;
 pub use stdout::stdout_was_closed;
 pub use temporary::{PREFIX, TemporaryFolder};

@@ -10,7 +10,7 @@ use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
 use crate::torch::{self, Checkpoint};
-use crate::{arrow, hdf5, json_lines, npz, parquet_file, plain_text, shards, table, tensors, vectors};
+use crate::{arrow, hdf5, json_lines, npz, parquet_file, plain_text, shards, table, tensors, vectors, zarr};
 
 /// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -34,6 +34,9 @@ fn read_opened(input: &InputPath, ids: Option<&str>) -> Result<Array> {
             .map_err(|p| p.in_file(input))?;
         return Ok(array.read_from(file));
     }
+    if zarr::is_store(&input.path) {
+        return zarr::read(input);
+    }
     if let Some(parts) = shards::of(&input.path)? {
         return shards::read(input, &parts, ids);
     }
@@ -49,6 +52,9 @@ pub(crate) fn read_one_file(input: &InputPath, ids: Option<&str>) -> Result<Arra
 
 /// The arrays, tensors or columns in a file, without their values.
 pub fn list_arrays(path: &Path) -> Result<Vec<ArrayInfo>> {
+    if zarr::is_store(path) {
+        return zarr::list(path);
+    }
     match shards::of(path)? {
         Some(parts) => shards::list(&parts),
         None => list_one_file(path),
@@ -71,6 +77,9 @@ pub(crate) type Take<'a> = &'a mut dyn FnMut(Option<String>, Parsed<Array>) -> P
 
 /// Reads every array that [`list_arrays`] lists, one after the other: a file of thousands is opened and parsed once.
 pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> Result<()> {
+    if zarr::is_store(path) {
+        return zarr::read_each(path, take);
+    }
     if let Some(parts) = shards::of(path)? {
         for info in shards::list(&parts)? {
             let input = InputPath {
@@ -122,7 +131,7 @@ pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> 
 
 /// How many lines of a `.jsonl` file are blank and so no rows; 0 for files of other kinds.
 pub fn blank_lines(path: &Path) -> Result<usize> {
-    if shards::of(path)?.is_some() {
+    if zarr::is_store(path) || shards::of(path)?.is_some() {
         return Ok(0);
     }
     let (format, file) = open(path)?;
@@ -144,6 +153,9 @@ pub(crate) fn open(path: &Path) -> Result<(Format, MappedFile)> {
 /// What a file holds, as an indented list for people: all keys of a checkpoint with shapes, types and
 /// plain values, or the names of the arrays in any other file.
 pub fn tree(path: &Path) -> Result<String> {
+    if zarr::is_store(path) {
+        return Ok(lines(&zarr::list(path)?));
+    }
     if let Some(parts) = shards::of(path)? {
         return Ok(lines(&shards::list(&parts)?));
     }

@@ -9,6 +9,7 @@ use crate::inside::inside;
 use crate::path::{InputPath, folder_of};
 use crate::read::{list_one_file, read_one_file};
 use crate::regular::read_text;
+use crate::zarr;
 
 /// What `save_to_disk` writes beside the files of a dataset.
 const STATE: &str = "state.json";
@@ -19,9 +20,9 @@ const INFO: &str = "dataset_info.json";
 /// The list of the splits of several datasets.
 const SPLITS: &str = "dataset_dict.json";
 
-/// Whether a folder is a dataset as Hugging Face's `datasets` writes it, which is read as one array.
-pub fn is_dataset_folder(path: &Path) -> bool {
-    [STATE, SPLITS, INFO].iter().any(|name| path.join(name).is_file())
+/// Whether a folder is read as arrays: a dataset as Hugging Face's `datasets` writes it, or a Zarr store.
+pub fn is_array_folder(path: &Path) -> bool {
+    zarr::is_store(path) || [STATE, SPLITS, INFO].iter().any(|name| path.join(name).is_file())
 }
 
 /// The files that a path stands for; none where it is one file, or a folder of something else.

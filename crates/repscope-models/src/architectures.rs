@@ -9,6 +9,7 @@
 //! What no shape determines must be a convention, and is stated with each network.
 
 mod conv_encoder;
+mod efficientnet;
 mod layers;
 mod recognize;
 mod resnet;
@@ -39,6 +40,9 @@ pub struct Architecture {
 pub enum Kind {
     /// Convolutions with layer normalization, then one linear layer; frame by frame.
     ConvEncoder,
+    /// EfficientNet-lite0 to 4, as the ports to PyTorch name their weights.
+    #[serde(rename = "efficientnet-lite")]
+    EfficientNetLite,
     /// ResNet-18, 34, 50 and their kin, as torchvision names their weights.
     #[serde(rename = "resnet")]
     ResNet,
@@ -52,6 +56,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kind::ConvEncoder => "convolutional frame encoder",
+            Kind::EfficientNetLite => "lite EfficientNet",
             Kind::ResNet => "ResNet",
             Kind::TwoHead => "two-head ResNet",
             Kind::Vit => "vision transformer",
@@ -113,6 +118,7 @@ pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &
     let mut layers = Layers::new(&kind.to_string(), weights, &architecture.prefix);
     let title = match kind {
         Kind::ConvEncoder => conv_encoder::write(&mut layers, options.activation.unwrap_or(Activation::Silu))?,
+        Kind::EfficientNetLite => efficientnet::write(&mut layers)?,
         Kind::ResNet => resnet::write(&mut layers)?,
         Kind::TwoHead => resnet::write_two_head(&mut layers)?,
         Kind::Vit => vit::write(&mut layers, options.heads)?,

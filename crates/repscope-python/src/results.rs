@@ -95,6 +95,11 @@ impl Run {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// What a figure shows, as JSON.
+    fn figure_description(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.with(py, |report| report.figure_description(name))
+    }
+
     /// The HTML page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |report| Ok(report.html()))

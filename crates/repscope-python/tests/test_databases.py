@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Embeddings out of databases, as docs/how-to/input-files.md writes it. Databases that are not installed are skipped."""
 
+import tempfile
+
 import numpy as np
 import pytest
 import repscope
@@ -45,3 +47,42 @@ def test_qdrant_gives_lists_of_points(tmp_path):
     assert repscope.two_nn([point.vector for point in found]).value == pytest.approx(repscope.two_nn(Z).value, rel=1e-6)
     assert [point.payload["label"] for point in found] == LABELS
     client.close()
+
+
+@pytest.fixture
+def postgres(tmp_path):
+    """A real PostgreSQL with pgvector, which the package pgserver brings along."""
+    pgserver = pytest.importorskip("pgserver")
+    server = pgserver.get_server(tempfile.mkdtemp(prefix="repscope-postgres"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+def test_pgvector_gives_vectors_that_become_arrays(postgres):
+    psycopg = pytest.importorskip("psycopg")
+    pytest.importorskip("pgvector")
+    import pgvector.psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute("CREATE TABLE items (id bigserial PRIMARY KEY, vector vector(4), label text)")
+        pgvector.psycopg.register_vector(connection)
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO items (vector, label) VALUES (%s, %s)", list(zip(Z, LABELS, strict=True)))
+        rows = connection.execute("SELECT vector, label FROM items ORDER BY id").fetchall()
+    vectors, labels = np.stack([row[0].to_numpy() for row in rows]), [row[1] for row in rows]
+    np.testing.assert_array_equal(vectors, Z)
+    assert repscope.two_nn(vectors).value == repscope.two_nn(Z).value
+    assert labels == LABELS
+
+
+def test_zarr_arrays_are_arrays(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    for version in (2, 3):
+        array = zarr.create_array(
+            tmp_path / f"v{version}.zarr", shape=Z.shape, dtype="f4", chunks=(25, 3), zarr_format=version
+        )
+        array[...] = Z
+        assert repscope.two_nn(array).value == repscope.two_nn(Z).value
+        # The command and the paths of evaluate read the same store.
+        assert repscope.two_nn(str(tmp_path / f"v{version}.zarr")).value == repscope.two_nn(Z).value

@@ -2,6 +2,7 @@
 """Scores in the loggers and frameworks that people have. Those that are not installed are skipped; none is asked for the network."""
 
 import pickle
+import time
 import types
 
 import numpy as np
@@ -59,10 +60,12 @@ def test_weights_and_biases_records_scores_offline(tmp_path, monkeypatch):
     watched().log(run, 3)
     run.finish()
     (stored,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    recorded = stored.read_bytes()
-    for name, value in expected().items():
-        assert name.encode() in recorded
-        assert repr(value)[:12].encode() in recorded
+    # Another process writes the file, and may still do so when the run is finished.
+    end = time.monotonic() + 30
+    wanted = [part.encode() for name, value in expected().items() for part in (name, repr(value)[:12])]
+    while missing := [part for part in wanted if part not in stored.read_bytes()]:
+        assert time.monotonic() < end, missing
+        time.sleep(0.2)
 
 
 def test_mlflow_records_scores_in_a_local_store(tmp_path, monkeypatch):
@@ -174,18 +177,6 @@ def test_gates_pass_or_say_what_failed(results):
         results.assert_gate("nonsense>1")
     with pytest.raises(ValueError, match="nothing to hold"):
         results.assert_gate([])
-
-
-def test_a_figure_is_drawn_into_axes(results):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    _, (left, right) = plt.subplots(1, 2)
-    results.figure("manifold", ax=left)
-    assert len(left.images) == 1
-    assert not left.axison
-    assert right.axison
 
 
 def test_scores_of_samples_are_a_frame(results):

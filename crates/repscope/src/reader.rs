@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Finding, Labels, ModelLayer, Space};
-use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, is_dataset_folder, join_rows, read_array_beside};
+use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, is_array_folder, join_rows, read_array_beside};
 
 use crate::source::{IdSource, Named, Place};
 
@@ -128,7 +128,7 @@ impl Reader {
         let Some(folder) = place
             .file()
             .map(|file| &file.path)
-            .filter(|path| path.is_dir() && !is_dataset_folder(path))
+            .filter(|path| path.is_dir() && !is_array_folder(path))
         else {
             return Ok(self.array(place)?.into_labels(&place.to_string())?);
         };

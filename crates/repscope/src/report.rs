@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Analysis as Kind, Results, Spec};
-use repscope_figures::{Width, missing_letters};
+use repscope_figures::{CLASS_COLORS, Theme, Width, class_color, missing_letters, series_color, value_color};
 use repscope_io::{Claim, ResultsDocument, Seal, inside, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
@@ -24,6 +24,9 @@ use crate::figure_files;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report_page::{self, describe};
 use crate::search::list;
+
+/// Steps of the colors of values that a description of a figure names.
+const VALUE_COLORS: usize = 12;
 
 pub use repscope_core::counted;
 
@@ -251,21 +254,25 @@ impl Report {
         Ok(self.draw_figure(name, format, width)?)
     }
 
+    /// What a figure shows, as JSON, with the colors of its series and of classes: for those who draw it themselves.
+    pub fn figure_description(&self, name: &str) -> crate::Result<String> {
+        let all = self.all_figures();
+        let figure = &find(&all, name)?.figure;
+        let series = (0..figure.series.len()).map(|index| series_color(index, Theme::Light));
+        let classes = (0..CLASS_COLORS).map(|index| class_color(index, Theme::Light));
+        let values = (0..=VALUE_COLORS).map(|step| value_color(step as f64 / VALUE_COLORS as f64, Theme::Light));
+        let described = serde_json::json!({
+            "figure": figure,
+            "series_colors": series.collect::<Vec<_>>(),
+            "class_colors": classes.collect::<Vec<_>>(),
+            "value_colors": values.collect::<Vec<_>>(),
+        });
+        Ok(described.to_string())
+    }
+
     fn draw_figure(&self, name: &str, format: FigureFormat, width: Option<f64>) -> Result<Vec<u8>> {
         let all = self.all_figures();
-        let is_last = |path: &str| path.rsplit('/').next() == Some(name);
-        let found = all
-            .iter()
-            .find(|(_, named)| named.path == name)
-            .or_else(|| all.iter().find(|(_, named)| is_last(&named.path)))
-            .or_else(|| all.iter().find(|(analysis, _)| analysis == name));
-        let Some((_, named)) = found else {
-            if all.is_empty() {
-                bail!("these results have no figures");
-            }
-            let known = list(all.iter().map(|(_, named)| named.path.as_str()));
-            bail!("there is no figure `{name}`; there are {known}");
-        };
+        let named = find(&all, name)?;
         let options = FigureOptions {
             figure_format: vec![format],
             figure_width: match width {
@@ -550,5 +557,23 @@ impl Written {
             ));
         }
         parts.join(", ")
+    }
+}
+
+/// A figure by its name, the last part of it, or the name of its analysis.
+fn find<'a>(all: &'a [(String, NamedFigure)], name: &str) -> Result<&'a NamedFigure> {
+    let is_last = |path: &str| path.rsplit('/').next() == Some(name);
+    let found = all
+        .iter()
+        .find(|(_, named)| named.path == name)
+        .or_else(|| all.iter().find(|(_, named)| is_last(&named.path)))
+        .or_else(|| all.iter().find(|(analysis, _)| analysis == name));
+    match found {
+        Some((_, named)) => Ok(named),
+        None if all.is_empty() => bail!("these results have no figures"),
+        None => {
+            let known = list(all.iter().map(|(_, named)| named.path.as_str()));
+            bail!("there is no figure `{name}`; there are {known}")
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use glob::{MatchOptions, Pattern};
 use repscope_io::names::listed;
-use repscope_io::{InputPath, is_dataset_folder};
+use repscope_io::{InputPath, is_array_folder};
 
 use crate::encoding::is_model_folder;
 
@@ -26,7 +26,7 @@ pub fn search(text: &str) -> Result<Option<Vec<InputPath>>> {
         }
         path = InputPath::file(text);
     }
-    let mut files = if is_model_folder(&path.path) || is_dataset_folder(&path.path) {
+    let mut files = if is_model_folder(&path.path) || is_array_folder(&path.path) {
         return Ok(None);
     } else if path.path.is_dir() {
         files_of_folder(&path.path)?

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use repscope_io::{
-    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, is_dataset_folder,
+    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, is_array_folder,
     list_arrays, tree,
 };
 use repscope_models::architectures::recognize;
@@ -110,7 +110,7 @@ pub fn run(options: &Check) -> Result<ExitCode> {
 /// Whether a path names a model that is run: a graph, or the folder of a text model.
 fn is_model(path: &InputPath) -> bool {
     let is_graph = path.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx"));
-    let is_folder = path.path.is_dir() && !is_dataset_folder(&path.path);
+    let is_folder = path.path.is_dir() && !is_array_folder(&path.path);
     is_graph || (is_folder && path.path.join("tokenizer.json").is_file())
 }
 

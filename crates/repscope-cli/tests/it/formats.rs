@@ -46,6 +46,42 @@ fn cells_and_datasets_are_inputs_and_are_described() {
 }
 
 #[test]
+fn an_array_of_a_zarr_store_scores_as_its_numbers_do_and_a_hostile_one_is_refused() {
+    let folder = Folder::new();
+    let numbers = noise(3, 120 * 4);
+    folder.write("whole.npy", &npy_f64(&[120, 4], &numbers));
+    std::fs::create_dir_all(folder.path().join("store.zarr/deep/z")).unwrap();
+    folder.write("store.zarr/.zgroup", br#"{"zarr_format": 2}"#);
+    folder.write("store.zarr/deep/.zgroup", br#"{"zarr_format": 2}"#);
+    let array = |shape: &str| {
+        format!(
+            r#"{{"zarr_format": 2, "shape": {shape}, "chunks": [60, 4], "dtype": "<f8", "compressor": null, "fill_value": 0,
+                "order": "C", "filters": null}}"#
+        )
+    };
+    folder.write("store.zarr/deep/z/.zarray", array("[120, 4]").as_bytes());
+    for (part, rows) in numbers.chunks(60 * 4).enumerate() {
+        let bytes: Vec<u8> = rows.iter().flat_map(|number| number.to_le_bytes()).collect();
+        folder.write(&format!("store.zarr/deep/z/{part}.0"), &bytes);
+    }
+    let said = folder.good("check store.zarr").stdout;
+    assert!(said.contains("store.zarr  120 × 4 f64"), "{said}");
+    let whole = values(&folder.results("manifold --no-figures --model z=whole.npy"));
+    for named in ["store.zarr#deep/z", "store.zarr", "store.zarr/deep/z"] {
+        let found = values(&folder.results(&format!("manifold --no-figures --model z={named}")));
+        assert_eq!(found, whole, "{named}");
+    }
+    folder.write("store.zarr/deep/z/.zarray", array("[1000000000000000, 4]").as_bytes());
+    let run = folder.run("manifold --no-figures --model z=store.zarr");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("store.zarr") && run.stderr.contains("takes at least"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_graph_is_described_by_its_inputs_and_outputs() {
     let folder = Folder::new();
     let said = folder.good(&format!("check {}", model("two_heads.onnx"))).stdout;

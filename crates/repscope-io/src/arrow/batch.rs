@@ -9,7 +9,7 @@ use super::table::{Table, damaged};
 use crate::array::{Data, Object};
 use crate::element::{ByteOrder, Element};
 use crate::error::{Parsed, bail, problem};
-use crate::memory;
+use crate::{memory, zstd};
 
 /// A batch: what it says of its columns, and their bytes.
 pub(super) struct Batch<'a> {
@@ -39,11 +39,7 @@ impl<'a> Batch<'a> {
         match self.codec {
             None => Ok(bytes.into()),
             Some(_) if bytes.is_empty() => Ok(bytes.into()),
-            Some(0) => unpack(bytes),
-            Some(_) => bail!(
-                "is compressed with zstd, which this build does not read; write it with compression='lz4' or 'uncompressed' \
-                 (pyarrow.feather.write_feather)"
-            ),
+            Some(codec) => unpack(codec, bytes),
         }
     }
 
@@ -55,8 +51,8 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// LZ4 frames, behind how many bytes they become.
-fn unpack(bytes: &[u8]) -> Parsed<Cow<'_, [u8]>> {
+/// Frames of LZ4 (0) or zstd (1), behind how many bytes they become.
+fn unpack(codec: u8, bytes: &[u8]) -> Parsed<Cow<'_, [u8]>> {
     let Some((size, packed)) = bytes.split_first_chunk::<8>() else {
         return Err(damaged());
     };
@@ -66,11 +62,18 @@ fn unpack(bytes: &[u8]) -> Parsed<Cow<'_, [u8]>> {
     }
     let size = u64::try_from(size).map_err(|_| damaged())?;
     memory::check(Some(size))?;
-    let mut unpacked = Vec::new();
-    let mut decoder = lz4_flex::frame::FrameDecoder::new(packed).take(size);
-    decoder
-        .read_to_end(&mut unpacked)
-        .map_err(|error| problem!("is damaged: {error}"))?;
+    let unpacked = match codec {
+        0 => {
+            let mut unpacked = Vec::new();
+            let mut decoder = lz4_flex::frame::FrameDecoder::new(packed).take(size);
+            decoder
+                .read_to_end(&mut unpacked)
+                .map_err(|error| problem!("is damaged: {error}"))?;
+            unpacked
+        }
+        1 => zstd::unpack(packed, size)?,
+        other => bail!("is compressed in a way that is not known (number {other})"),
+    };
     if unpacked.len() as u64 != size {
         return Err(damaged());
     }

@@ -4,19 +4,18 @@
 use hdf5_reader::error::{Error, Result};
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 
+use super::LARGEST_CHUNK;
+
 /// Its number among the filters of HDF5.
 pub(super) const FILTER: u16 = 32000;
-
-/// Chunks beyond this are refused.
-const LARGEST: usize = 1 << 30;
 
 /// One chunk. The third number that h5py writes beside the filter is the size of a chunk.
 pub(super) fn decode(filter: &FilterDescription, data: &[u8]) -> Result<Vec<u8>> {
     let size = filter
         .client_data
         .get(2)
-        .map_or(LARGEST, |&size| size as usize)
-        .min(LARGEST);
+        .map_or(LARGEST_CHUNK, |&size| size as usize)
+        .min(LARGEST_CHUNK);
     expand(data, size).ok_or_else(|| Error::InvalidData("a chunk compressed with LZF is damaged".to_string()))
 }
 

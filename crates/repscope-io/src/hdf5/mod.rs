@@ -19,9 +19,16 @@ use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
 use crate::memory::memory_limit;
 use crate::read::Take;
+use crate::zstd;
 
 /// Files of people have hundreds of datasets; what claims more than this is refused.
 const MOST: usize = 100_000;
+
+/// Chunks beyond this are refused.
+const LARGEST_CHUNK: usize = 1 << 30;
+
+/// The number of zstd among the filters of HDF5 (the package hdf5plugin).
+const ZSTD: u16 = 32015;
 
 /// Groups within groups.
 const DEEPEST: usize = 64;
@@ -64,10 +71,17 @@ fn open(file: &MappedFile) -> Parsed<Hdf5File> {
     let limit = usize::try_from(memory_limit()).unwrap_or(usize::MAX);
     let mut filters = FilterRegistry::new();
     filters.register(lzf::FILTER, Box::new(|filter, data, _| lzf::decode(filter, data)));
+    filters.register(
+        ZSTD,
+        Box::new(|_, data, _| {
+            use hdf5_reader::error::Error;
+            zstd::unpack(data, LARGEST_CHUNK as u64).map_err(|problem| Error::InvalidData(format!("a chunk {problem}")))
+        }),
+    );
     let options = OpenOptions::default()
         .with_filter_registry(filters)
         .with_max_read_bytes(limit)
-        .with_max_chunk_bytes(limit.min(1 << 30));
+        .with_max_chunk_bytes(limit.min(LARGEST_CHUNK));
     Ok(Hdf5File::from_owner(Owner(file.clone()), options)?)
 }
 

@@ -10,7 +10,19 @@ use crate::memory;
 const DEEPEST: usize = 64;
 
 /// The best that gzip does: bytes out of one.
-const GZIP_RATIO: u64 = 1032;
+pub(super) const GZIP_RATIO: u64 = 1032;
+
+/// The best that zstd does: a block of 128 KiB out of four bytes.
+pub(super) const ZSTD_RATIO: u64 = 32768;
+
+/// What the pages of a column chunk claim.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Claimed {
+    /// How many values they have.
+    pub(super) values: u64,
+    /// How many bytes the largest has when it is unpacked.
+    pub(super) largest: u64,
+}
 
 /// Kinds of values in the compact protocol.
 mod kind {
@@ -92,10 +104,10 @@ fn check_tree(children: &[i64]) -> Parsed<()> {
     Ok(())
 }
 
-/// Checks the pages of a column chunk before they are decoded, and returns how many values they claim.
-pub(super) fn check_pages(chunk: &[u8]) -> Parsed<u64> {
+/// Checks the pages of a column chunk before they are decoded: at most `most` bytes come out of one.
+pub(super) fn check_pages(chunk: &[u8], most: u64) -> Parsed<Claimed> {
     let mut cursor = Cursor(chunk);
-    let mut values = 0_u64;
+    let mut claimed = Claimed { values: 0, largest: 0 };
     while !cursor.0.is_empty() {
         let (mut unpacked, mut packed, mut count) = (0_i64, 0_i64, 0_i64);
         cursor.fields(&mut |cursor, field, kind| {
@@ -119,16 +131,15 @@ pub(super) fn check_pages(chunk: &[u8]) -> Parsed<u64> {
         else {
             bail!("is damaged: a page claims {packed} bytes, {unpacked} when unpacked, and {count} values");
         };
-        if unpacked / GZIP_RATIO > packed as u64 {
-            bail!(
-                "is damaged: a page claims {unpacked} bytes out of {packed}, and at most {GZIP_RATIO} come out of one"
-            );
+        if unpacked / most > packed as u64 {
+            bail!("is damaged: a page claims {unpacked} bytes out of {packed}, and at most {most} come out of one");
         }
         memory::check(Some(unpacked))?;
         cursor.take(packed)?;
-        values = values.saturating_add(count);
+        claimed.values = claimed.values.saturating_add(count);
+        claimed.largest = claimed.largest.max(unpacked);
     }
-    Ok(values)
+    Ok(claimed)
 }
 
 /// What is left to read.
@@ -290,9 +301,11 @@ mod tests {
             bytes.extend([0x00, 0x00, 7, 7]);
             bytes
         };
-        assert_eq!(check_pages(&page(&[4], &[4], &[20])).unwrap(), 10);
+        let check_pages = |pages: &[u8]| check_pages(pages, GZIP_RATIO);
+        let claimed = |values, largest| Claimed { values, largest };
+        assert_eq!(check_pages(&page(&[4], &[4], &[20])).unwrap(), claimed(10, 2));
         let two = [page(&[4], &[4], &[20]), page(&[8], &[4], &[2])].concat();
-        assert_eq!(check_pages(&two).unwrap(), 11);
+        assert_eq!(check_pages(&two).unwrap(), claimed(11, 4));
         let vast = page(&[0xfe, 0xff, 0xff, 0xff, 0x0f], &[4], &[20]);
         assert!(check_pages(&vast).unwrap_err().to_string().contains("out of 2"));
         assert!(

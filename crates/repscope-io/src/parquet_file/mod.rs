@@ -5,14 +5,13 @@
 //! or a null is follows from the repetition and definition levels (the Dremel encoding).
 
 mod claims;
+mod opened;
 mod values;
 
-use std::fs::File;
 use std::path::Path;
 
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use crate::array::{Array, ArrayInfo, Object};
@@ -22,6 +21,7 @@ use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
 use crate::memory;
 use crate::read::Take;
+use opened::Opened;
 
 /// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
 const PANDAS_INDEX: &str = "__index_level_";
@@ -29,7 +29,7 @@ const PANDAS_INDEX: &str = "__index_level_";
 /// The columns of the file. A column of lists shows its rows only.
 pub(crate) fn list(file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>> {
     decode_or_refuse(|| {
-        let reader = open(file, path)?;
+        let reader = Opened::open(file, path)?;
         Ok(Column::all(&reader)?.into_iter().map(|c| c.info).collect())
     })
 }
@@ -37,50 +37,40 @@ pub(crate) fn list(file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>> {
 /// Reads one column.
 pub(crate) fn read(file: &MappedFile, path: &Path, key: Option<&str>) -> Parsed<Array> {
     decode_or_refuse(|| {
-        let reader = open(file, path)?;
+        let reader = Opened::open(file, path)?;
         let mut columns = Column::all(&reader)?;
         if key.is_none() {
             columns.retain(|c| !c.name().starts_with(PANDAS_INDEX));
         }
         let infos: Vec<ArrayInfo> = columns.iter().map(|c| c.info.clone()).collect();
         let column = columns.swap_remove(choose(&infos, key, "column")?);
-        check_chunks(&reader, &column, file)?;
-        values::read(&reader, &column)
+        let largest = check_chunks(&reader, &column, file)?;
+        values::read(&reader, &column, largest)
     })
 }
 
 /// Reads every column, one after the other.
 pub(crate) fn read_each(file: &MappedFile, path: &Path, take: Take) -> Parsed<()> {
     let (reader, columns) = decode_or_refuse(|| {
-        let reader = open(file, path)?;
+        let reader = Opened::open(file, path)?;
         let columns = Column::all(&reader)?;
         Ok((reader, columns))
     })?;
     for column in columns {
         let array = decode_or_refuse(|| {
-            check_chunks(&reader, &column, file)?;
-            values::read(&reader, &column)
+            let largest = check_chunks(&reader, &column, file)?;
+            values::read(&reader, &column, largest)
         });
         take(column.info.key, array)?;
     }
     Ok(())
 }
 
-fn open(file: &MappedFile, path: &Path) -> Parsed<SerializedFileReader<File>> {
-    claims::check_footer(file)?;
-    let file = File::open(path)?;
-    let bytes = file.metadata()?.len();
-    SerializedFileReader::new(file).map_err(|error| {
-        problem!(
-            "is not a readable .parquet file ({error}); with its {bytes} bytes it may have been cut off while copying"
-        )
-    })
-}
-
-/// Checks where the column lies in the file and how it is compressed, before it is decoded.
-fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, file: &MappedFile) -> Parsed<()> {
+/// Checks where the column lies in the file and how it is compressed, before it is decoded. Returns how many bytes its largest page is said to
+/// have.
+fn check_chunks(reader: &Opened, column: &Column, file: &MappedFile) -> Parsed<u64> {
     let file_bytes = file.len();
-    let mut values = 0_u64;
+    let (mut values, mut largest) = (0_u64, 0);
     for group in reader.metadata().row_groups() {
         let Some(chunk) = group.columns().get(column.leaf) else {
             bail!("is damaged: a row group lacks a column");
@@ -98,23 +88,27 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, file: &Map
                 "is damaged: column `{name}` should have {compressed_size} bytes at {start}, but the file has {file_bytes}"
             );
         };
-        let name = match chunk.compression() {
-            Compression::ZSTD(_) => "zstd",
-            Compression::BROTLI(_) => "brotli",
-            Compression::LZO => "lzo",
-            _ => {
-                values = values.saturating_add(claims::check_pages(pages)?);
-                continue;
-            }
+        let (name, most) = match chunk.compression() {
+            Compression::BROTLI(_) => ("brotli", None),
+            Compression::LZO => ("lzo", None),
+            Compression::ZSTD(_) => ("zstd", Some(claims::ZSTD_RATIO)),
+            _ => ("", Some(claims::GZIP_RATIO)),
         };
+        if let Some(most) = most {
+            let claimed = claims::check_pages(pages, most)?;
+            values = values.saturating_add(claimed.values);
+            largest = largest.max(claimed.largest);
+            continue;
+        }
         bail!(
             "has column `{}` compressed with {name}, which this build does not read; \
-             write it with compression='snappy' (pandas: df.to_parquet(path, compression='snappy'))",
+             write it with compression='zstd' (pandas: df.to_parquet(path, compression='zstd'))",
             column.name()
         );
     }
     // A few bytes can stand for millions of values that are all the same.
-    memory::check(values.checked_mul(column.kind.bytes_in_memory()))
+    memory::check(values.checked_mul(column.kind.bytes_in_memory()))?;
+    Ok(largest)
 }
 
 /// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop the program.
@@ -161,7 +155,7 @@ struct Column {
 
 impl Column {
     /// The columns of a file, in its order. A struct or map shows once for each of its leaves.
-    fn all(reader: &impl FileReader) -> Parsed<Vec<Column>> {
+    fn all(reader: &Opened) -> Parsed<Vec<Column>> {
         let metadata = reader.metadata().file_metadata();
         let Ok(rows) = usize::try_from(metadata.num_rows()) else {
             bail!("is damaged: it claims {} rows", metadata.num_rows());

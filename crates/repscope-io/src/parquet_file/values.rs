@@ -2,12 +2,11 @@
 //! Reading the values of one parquet column.
 
 use half::f16;
-use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{
     BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
 };
-use parquet::file::reader::FileReader;
 
+use super::opened::Opened;
 use super::{Column, Kind};
 use crate::array::{Array, Data, Object};
 use crate::error::{Parsed, bail};
@@ -16,9 +15,9 @@ use crate::memory;
 /// Rows per batch: what is held twice while reading.
 const BATCH: usize = 4096;
 
-/// Reads the column as an array.
-pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
-    let mut rows = Rows::new(column);
+/// Reads the column as an array. `largest` is how many bytes its largest page is said to have.
+pub(super) fn read(reader: &Opened, column: &Column, largest: u64) -> Parsed<Array> {
+    let mut rows = Rows::new(column, largest);
     let data = match column.kind {
         Kind::Bool => Data::Bool(rows.numbers::<BoolType, _>(reader, |&v| v)?),
         Kind::Int32 { signed, bits: ..=16 } => {
@@ -53,6 +52,7 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
 /// What has been read so far of a column.
 struct Rows<'a> {
     column: &'a Column,
+    largest_page: u64,
     done: usize,
     /// The length of the lists, once the first is complete.
     width: Option<usize>,
@@ -61,9 +61,10 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(column: &'a Column) -> Self {
+    fn new(column: &'a Column, largest_page: u64) -> Self {
         Rows {
             column,
+            largest_page,
             done: 0,
             width: None,
             open: 0,
@@ -71,7 +72,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Numbers or lists of numbers, none missing.
-    fn numbers<T: DataType, V>(&mut self, reader: &impl FileReader, convert: impl Fn(&T::T) -> V) -> Parsed<Vec<V>> {
+    fn numbers<T: DataType, V>(&mut self, reader: &Opened, convert: impl Fn(&T::T) -> V) -> Parsed<Vec<V>> {
         let mut out = Vec::new();
         self.batches::<T>(reader, |rows, batch| {
             rows.count(batch)?;
@@ -82,7 +83,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Text, where a null is a missing object.
-    fn texts(&mut self, reader: &impl FileReader) -> Parsed<Vec<Object>> {
+    fn texts(&mut self, reader: &Opened) -> Parsed<Vec<Object>> {
         let mut out = Vec::new();
         let mut taken = 0_u64;
         self.batches::<ByteArrayType>(reader, |rows, batch| {
@@ -112,13 +113,13 @@ impl<'a> Rows<'a> {
 
     fn batches<T: DataType>(
         &mut self,
-        reader: &impl FileReader,
+        reader: &Opened,
         mut take: impl FnMut(&mut Self, &Batch<T::T>) -> Parsed<()>,
     ) -> Parsed<()> {
-        for group in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(group)?;
-            let description = group.metadata().schema_descr().column(self.column.leaf);
-            let mut values = get_typed_column_reader::<T>(group.get_column_reader(self.column.leaf)?);
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let description = schema.column(self.column.leaf);
+        for group in 0..reader.groups() {
+            let mut values = reader.values::<T>(group, self.column.leaf, self.largest_page)?;
             loop {
                 let mut batch = Batch {
                     rows: 0,

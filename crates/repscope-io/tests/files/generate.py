@@ -14,6 +14,7 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import safetensors
@@ -148,6 +149,10 @@ def parquet():
     pq.write_table(many, HERE / "many_rows.parquet", row_group_size=6000, data_page_version="2.0", compression="gzip")
     pq.write_table(table.select(["number"]), HERE / "lz4.parquet", compression="lz4")
     pq.write_table(table.select(["number"]), HERE / "zstd.parquet", compression="zstd")
+    pq.write_table(many, HERE / "zstd_pages.parquet", row_group_size=6000, data_page_version="2.0", compression="zstd")
+    pq.write_table(table.select(["number"]), HERE / "brotli.parquet", compression="brotli")
+    items = {"z": rows, "label": CLASSES, "integer": [0, 1, 1, -(2**60)]}
+    pl.DataFrame(items, schema_overrides={"z": pl.Array(pl.Float32, 3)}).write_parquet(HERE / "polars.parquet")  # zstd
     frame = pd.DataFrame({"label": CLASSES}, index=["a", "b", "c", "d"])
     frame.to_parquet(HERE / "pandas.parquet")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the HDF5 files beside this file. Written with h5py 3.16.0 and numpy 2.4.6:
+"""Makes the HDF5 files beside this file. Written with h5py 3.16.0, hdf5plugin 7.1.0 and numpy 2.4.6:
 
     python crates/repscope-io/tests/hdf5/make.py
 """
@@ -7,6 +7,7 @@
 import pathlib
 
 import h5py
+import hdf5plugin
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
@@ -40,6 +41,8 @@ with h5py.File(HERE / "latest.h5", "w", libver="latest") as file:
     arrays(file)
     for at in range(20):  # more links than a header holds
         file[f"many/{at:02}"] = np.float32([at])
+with h5py.File(HERE / "zstd.h5", "w") as file:
+    file.create_dataset("zstd", data=matrix, chunks=(5, 3), shuffle=True, compression=hdf5plugin.Zstd())
 
 cells = np.array([[0, 2, 0], [1, 0, 0], [0, 0, 0], [3, 0, 4]], dtype=np.float32)
 names = np.array(["B", "NK", "T"], dtype=h5py.string_dtype())

@@ -32,7 +32,7 @@ fn numbers(input: &InputPath) -> Vec<f64> {
 #[test]
 fn files_streams_feather_and_folders_of_datasets_are_what_pyarrow_wrote() {
     let matrix: Vec<f64> = (0..60).map(|i| f64::from(i) / 8.0).collect();
-    for name in ["stream.arrow", "file.arrow", "lz4.feather", "dataset"] {
+    for name in ["stream.arrow", "file.arrow", "lz4.feather", "zstd.feather", "dataset"] {
         let path = folder().join(name);
         for key in ["embedding", "lists", "large"] {
             assert_eq!(read_array(&input(&path, key)).unwrap().shape(), [12, 5], "{name}#{key}");
@@ -84,10 +84,6 @@ fn columns_are_listed_with_the_rows_of_all_parts() {
         .unwrap_err()
         .to_string();
     assert!(said.contains("embedding") && said.contains("pick one"), "{said}");
-    let said = read_array(&input(&folder().join("zstd.feather"), "id"))
-        .unwrap_err()
-        .to_string();
-    assert!(said.contains("zstd") && said.contains("lz4"), "{said}");
 }
 
 #[test]
@@ -129,13 +125,15 @@ fn a_list_of_files_does_not_lead_out_of_its_folder() {
 
 #[test]
 fn files_that_were_cut_off_or_changed_are_errors() {
-    let whole = std::fs::read(folder().join("lz4.feather")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cut.arrow");
-    for keep in (0..whole.len()).step_by(97) {
-        repscope_io::write_whole(&path, &whole[..keep]).unwrap();
-        for info in list_arrays(&path).unwrap_or_default() {
-            let _ = read_array(&input(&path, info.key.as_deref().unwrap_or_default()));
+    for name in ["lz4.feather", "zstd.feather"] {
+        let whole = std::fs::read(folder().join(name)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut.arrow");
+        for keep in (0..whole.len()).step_by(97) {
+            repscope_io::write_whole(&path, &whole[..keep]).unwrap();
+            for info in list_arrays(&path).unwrap_or_default() {
+                let _ = read_array(&input(&path, info.key.as_deref().unwrap_or_default()));
+            }
         }
     }
 }

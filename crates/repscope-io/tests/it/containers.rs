@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Files that safetensors, pyarrow and pandas wrote.
 
-use crate::fixtures::{CLASSES, folder, labels, matrix, message, numbers, read};
+use crate::fixtures::{CLASSES, folder, labels, matrix, message, numbers, put, read};
 use repscope_io::{Data, Object, Pool, list_arrays};
 
 #[test]
@@ -66,10 +66,12 @@ fn text_of_every_kind_is_labels() {
 
 #[test]
 fn several_row_groups_and_pages_are_put_together() {
-    let array = read("many_rows.parquet").unwrap();
-    assert_eq!(array.shape(), [10_000, 2]);
     let expected: Vec<f64> = (0..20_000).map(|i| f64::from(i % 7)).collect();
-    assert_eq!(numbers(&array), expected);
+    for name in ["many_rows.parquet", "zstd_pages.parquet"] {
+        let array = read(name).unwrap();
+        assert_eq!(array.shape(), [10_000, 2], "{name}");
+        assert_eq!(numbers(&array), expected, "{name}");
+    }
 }
 
 #[test]
@@ -87,15 +89,38 @@ fn what_is_missing_or_ragged_is_named_by_row() {
 
 #[test]
 fn unreadable_columns_say_why() {
-    let zstd = message("zstd.parquet");
+    let brotli = message("brotli.parquet");
     assert!(
-        zstd.contains("compressed with zstd") && zstd.contains("compression='snappy'"),
-        "{zstd}"
+        brotli.contains("compressed with brotli") && brotli.contains("compression='zstd'"),
+        "{brotli}"
     );
     assert!(message("columns.parquet#date").contains("column `date` of type int64"));
     assert!(message("columns.parquet").contains("holds 20 columns"));
     assert!(message("columns.parquet#txt").contains("did you mean `text`?"));
-    assert_eq!(numbers(&read("lz4.parquet").unwrap()), [0.5, 1.5, 2.5, 3.5]);
+}
+
+#[test]
+fn what_people_compress_with_is_read() {
+    for name in ["lz4.parquet", "zstd.parquet"] {
+        assert_eq!(numbers(&read(name).unwrap()), [0.5, 1.5, 2.5, 3.5], "{name}");
+    }
+    assert_eq!(numbers(&read("polars.parquet#z").unwrap()), matrix());
+    assert_eq!(labels("polars.parquet#label"), CLASSES);
+    assert!(matches!(read("polars.parquet#integer").unwrap().data(), Data::I64(v) if v[3] == -(1 << 60)));
+}
+
+#[test]
+fn pages_that_are_cut_off_or_larger_than_claimed_are_errors() {
+    let whole = std::fs::read(folder().join("zstd_pages.parquet")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.parquet");
+    let footer = whole.len() - 400;
+    for at in (4..footer).step_by(23) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x55;
+        put(&path, &damaged);
+        let _ = repscope_io::read_array(&repscope_io::InputPath::file(&path));
+    }
 }
 
 #[test]

@@ -60,6 +60,10 @@ fn arrays_of_old_and_new_files_are_what_h5py_wrote() {
         );
     }
     assert_eq!(numbers("latest.h5", "many/17"), [17.0]);
+    assert_eq!(
+        numbers("zstd.h5", "zstd"),
+        counted(60).iter().map(|x| x / 8.0).collect::<Vec<_>>()
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Reading files that NumPy, PyTorch, pandas, pyarrow, Pillow and safetensors wrote, and damaged ones.
+//! Reading files that NumPy, PyTorch, pandas, pyarrow, h5py, zarr, Pillow and safetensors wrote, and damaged ones.
 
 mod arrow;
 mod checkpoints;
@@ -14,3 +14,5 @@ mod inspection;
 mod numpy;
 mod tables;
 mod texts;
+#[cfg(feature = "zarr")]
+mod zarr;

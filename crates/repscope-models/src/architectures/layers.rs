@@ -11,6 +11,15 @@ use crate::graph::{Attribute, Dim, Element, GraphBuilder};
 /// ε of batch normalization in PyTorch.
 const BATCH_NORM_EPSILON: f32 = 1e-5;
 
+/// What stands around an image before a convolution.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Padding {
+    /// So many zeros on each side.
+    Of(i64),
+    /// As many as make the image smaller by the stride alone, as TensorFlow does it: one more at the end where they are odd.
+    Same,
+}
+
 /// A graph under construction and the weights it takes.
 pub(super) struct Layers<'a> {
     pub(super) graph: GraphBuilder,
@@ -100,6 +109,18 @@ impl<'a> Layers<'a> {
         stride: i64,
         pad: i64,
     ) -> Result<(String, usize)> {
+        self.conv_padded(x, name, channels, stride, Padding::Of(pad))
+    }
+
+    /// The same with any padding.
+    pub(super) fn conv_padded(
+        &mut self,
+        x: &str,
+        name: &str,
+        channels: usize,
+        stride: i64,
+        padding: Padding,
+    ) -> Result<(String, usize)> {
         let weight = format!("{name}.weight");
         let [out, per_group, height, width] = self.shape(&weight)?;
         if !channels.is_multiple_of(per_group) {
@@ -112,10 +133,18 @@ impl<'a> Layers<'a> {
             inputs.push(self.weight(&bias, [out])?);
         }
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let pads;
+        let padding = match padding {
+            Padding::Of(pad) => {
+                pads = [pad; 4];
+                ("pads", Attribute::Ints(&pads))
+            }
+            Padding::Same => ("auto_pad", Attribute::Text("SAME_UPPER")),
+        };
         let attributes = [
             ("kernel_shape", Attribute::Ints(&[height as i64, width as i64])),
             ("strides", Attribute::Ints(&[stride, stride])),
-            ("pads", Attribute::Ints(&[pad, pad, pad, pad])),
+            padding,
             ("group", Attribute::Int((channels / per_group) as i64)),
         ];
         Ok((self.graph.node("Conv", &inputs, &attributes), out))
@@ -123,12 +152,17 @@ impl<'a> Layers<'a> {
 
     /// Batch normalization by the running statistics, over the second axis.
     pub(super) fn batch_norm(&mut self, x: &str, name: &str, channels: usize) -> Result<String> {
+        self.batch_norm_with(x, name, channels, BATCH_NORM_EPSILON)
+    }
+
+    /// The same with another ε.
+    pub(super) fn batch_norm_with(&mut self, x: &str, name: &str, channels: usize, epsilon: f32) -> Result<String> {
         let mut inputs = vec![x.to_string()];
         for part in ["weight", "bias", "running_mean", "running_var"] {
             inputs.push(self.weight(&format!("{name}.{part}"), [channels])?);
         }
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        let attributes = [("epsilon", Attribute::Float(BATCH_NORM_EPSILON))];
+        let attributes = [("epsilon", Attribute::Float(epsilon))];
         Ok(self.graph.node("BatchNormalization", &inputs, &attributes))
     }
 

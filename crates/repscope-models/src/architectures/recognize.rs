@@ -10,7 +10,7 @@ use crate::error::{Result, bail};
 
 /// Names that a network has; the first is looked for behind any prefix. The two-head network contains a ResNet and
 /// comes first.
-const SIGNATURES: [(Kind, &str); 4] = [
+const SIGNATURES: [(Kind, &str); 5] = [
     (
         Kind::TwoHead,
         "task_specific_extractor.mod_branch.0.weight model.conv1.weight",
@@ -22,6 +22,10 @@ const SIGNATURES: [(Kind, &str); 4] = [
     (
         Kind::Vit,
         "patch_embed.proj.weight blocks.0.attn.qkv.weight pos_embed cls_token",
+    ),
+    (
+        Kind::EfficientNetLite,
+        "_conv_stem.weight _bn0.running_mean _blocks.0._depthwise_conv.weight _conv_head.weight",
     ),
     (
         Kind::ResNet,

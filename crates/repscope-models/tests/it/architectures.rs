@@ -227,6 +227,49 @@ fn error_of(weights: &Memory, options: &BuildOptions) -> String {
 }
 
 #[test]
+fn an_efficientnet_lite_is_that_of_its_port_to_torch() {
+    let options = BuildOptions::default();
+    let built = assert_like_torch(
+        "efficientnet_lite",
+        Kind::EfficientNetLite,
+        &options,
+        &["features", "logits"],
+    );
+    assert_eq!(
+        built.title,
+        "EfficientNet-lite of [1, 2, 1, 2, 1, 2, 1] blocks: 3 channels, 14 features, 4 classes"
+    );
+}
+
+#[test]
+fn an_efficientnet_that_is_not_lite_is_another_network() {
+    let mut weights = in_memory("efficientnet_lite");
+    weights.insert(
+        "_blocks.0._se_reduce.weight".to_string(),
+        (vec![1, 6, 1, 1], vec![0.5; 6]),
+    );
+    let error = error_of(&weights, &BuildOptions::default());
+    assert!(
+        error.contains("`_blocks.0._se_reduce.weight` (1×6×1×1) has no place"),
+        "{error}"
+    );
+    let mut weights = in_memory("efficientnet_lite");
+    let (shape, values) = weights["_blocks.0._depthwise_conv.weight"].clone();
+    let larger = vec![shape[0], 1, 5, 5];
+    let values = values.iter().cycle().take(larger.iter().product()).copied().collect();
+    weights.insert("_blocks.0._depthwise_conv.weight".to_string(), (larger, values));
+    let error = error_of(&weights, &BuildOptions::default());
+    assert!(
+        error.contains("kernel of 5×5 in stage 1") && error.contains("3×3"),
+        "{error}"
+    );
+    let mut weights = in_memory("efficientnet_lite");
+    weights.retain(|name, _| !name.starts_with("_blocks.9."));
+    let error = error_of(&weights, &BuildOptions::default());
+    assert!(error.contains("6 different numbers of channels"), "{error}");
+}
+
+#[test]
 fn a_missing_weight_is_named_with_those_that_are_there() {
     let mut weights = in_memory("resnet_basic");
     weights.remove("layer3.1.bn2.running_var");
@@ -261,7 +304,13 @@ fn a_weight_with_fewer_numbers_than_its_shape_is_an_error() {
 #[test]
 fn a_network_that_is_not_there_is_an_error_for_every_kind() {
     let weights = in_memory("two_head");
-    for kind in [Kind::ConvEncoder, Kind::ResNet, Kind::TwoHead, Kind::Vit] {
+    for kind in [
+        Kind::ConvEncoder,
+        Kind::EfficientNetLite,
+        Kind::ResNet,
+        Kind::TwoHead,
+        Kind::Vit,
+    ] {
         let prefix = "nowhere.".to_string();
         let error = build(&Architecture { kind, prefix }, &weights, &BuildOptions::default()).unwrap_err();
         assert!(

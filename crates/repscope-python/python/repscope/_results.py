@@ -13,6 +13,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from . import _repscope
+from ._axes import draw
 from ._loggers import write
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
@@ -223,7 +224,8 @@ class Results:
         width : float, optional
             Width in millimeters: 88 is one column of a journal, 180 (the default) two columns.
         ax : matplotlib axes, optional
-            Axes that show the figure as a picture of twice their resolution. Their ticks and frame are switched off.
+            Axes to draw into, with lines, bars and points of matplotlib: one axes, which is divided where the figure has
+            several panels, or one for each panel.
         """
         if format is None:
             format = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() if path is not None else "svg"
@@ -231,7 +233,7 @@ class Results:
         if path is not None:
             figure.save(path)
         if ax is not None:
-            _show(self._run.figure(name, "png", width), ax)
+            draw(self._run.figure_description(name), ax)
         return figure
 
     def report(self, path: PathLike = "report.html") -> str:
@@ -352,14 +354,6 @@ def _frame(scores: list[dict[str, Any]]) -> DataFrame:
     if len(frame):
         frame["value"] = frame["value"].astype("f8")
     return frame
-
-
-def _show(png: bytes, ax: Any) -> None:
-    """A picture in axes of matplotlib."""
-    from matplotlib.image import imread
-
-    ax.imshow(imread(io.BytesIO(png), format="png"), interpolation="antialiased")
-    ax.set_axis_off()
 
 
 def _cell(score: Score | Undefined | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ._scores import Scores
@@ -36,19 +36,28 @@ class Watched:
         if step < 1 or step % self._every or (self.history and self.history[-1][0] == step):
             return None
         self._monitor.reset()
-        was_training = bool(getattr(module, "training", False))
-        if was_training:
-            module.eval()
-        try:
-            with _without_gradients():
-                for batch in self._batches:
-                    self._monitor.update(self._encode(module, batch))
-        finally:
-            if was_training:
-                module.train()
+        with _evaluating(module), _without_gradients():
+            for batch in self._batches:
+                self._monitor.update(self._encode(module, batch))
         scores = self._monitor.compute()
         self.history.append((step, scores))
         return scores
+
+
+@contextlib.contextmanager
+def _evaluating(module: Any) -> Iterator[None]:
+    """Evaluation mode, and afterwards the mode that each part had: frozen parts are not trained."""
+    if not getattr(module, "training", False):
+        yield
+        return
+    parts = list(module.modules()) if hasattr(module, "modules") else [module]
+    trained = [part for part in parts if part.training]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part in trained:
+            part.training = True
 
 
 def _without_gradients() -> Any:

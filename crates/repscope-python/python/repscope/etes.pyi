@@ -45,7 +45,7 @@ class ETESEvaluator:
         runtime_library: PathLike | None = None,
         provider: Literal['cpu', 'cuda'] | None = None,
         no_cache: bool = False,
-        architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+        architecture: Literal['conv-encoder', 'efficientnet-lite', 'resnet', 'two-head', 'vit'] | None = None,
         input_name: str | None = None,
         row_axis: int | None = None,
         output_name: str | None = None,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_io::{
-    Array, BadImages, Data, Files, Images, InputPath, InputRecord, Pool, Watched, is_dataset_folder, read_dataset,
+    Array, BadImages, Data, Files, Images, InputPath, InputRecord, Pool, Watched, is_array_folder, read_dataset,
     read_texts,
 };
 use repscope_models::{Made, Rows};
@@ -49,7 +49,7 @@ impl Seen {
         let Place::File(path) = place else {
             return Seen::of_array(place, reader);
         };
-        if path.path.is_dir() && !is_dataset_folder(&path.path) {
+        if path.path.is_dir() && !is_array_folder(&path.path) {
             let images = Images::open(&path.path, bad_images(skip_bad))?;
             let shape = [&[images.count()], images.shape()].concat();
             let record = InputRecord::of_images(path, &shape, "images", &images)?;

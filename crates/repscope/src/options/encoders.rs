@@ -18,6 +18,7 @@ const LAYOUTS: &[(&str, &str)] = &[
 ];
 const ARCHITECTURES: &[(&str, &str)] = &[
     ("conv-encoder", "The frame encoder of the representation analysis"),
+    ("efficientnet-lite", "EfficientNet-lite0 to 4"),
     ("resnet", "ResNet-18, 34, 50 and related networks"),
     ("two-head", "The two-head ResNet of the perturbation impact scripts"),
     ("vit", "Vision transformer with the weight names of DINO and timm"),
