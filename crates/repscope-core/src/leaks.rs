@@ -76,6 +76,17 @@ pub fn leaks(space: &Space, reference: &Space, near: f64, driver: &Driver) -> Re
     Ok(found)
 }
 
+/// How many rows equal one of a reference of as many columns.
+pub(crate) fn equal_rows(space: &Space, reference: &Space, driver: &Driver) -> usize {
+    let before = reference.rows();
+    let Ok(pool) = reference.below(space) else { return 0 };
+    let repeats = firsts(&pool, Repeat::Row, driver);
+    repeats[before..]
+        .iter()
+        .filter(|&&first| (first as usize) < before)
+        .count()
+}
+
 /// The rows that occur twice in one set.
 pub fn repeats(space: &Space, near: f64, driver: &Driver) -> Result<Leaks> {
     check(near)?;
