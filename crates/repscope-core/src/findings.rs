@@ -118,7 +118,7 @@ pub fn examine(studies: &[Study]) -> Result<Vec<Finding>> {
             say(Trouble::Collapsed, Some(&study.model), text);
         }
         if let Some(reference) = study.reference.as_deref().filter(|_| !is_constant) {
-            let equal = equal_rows(&study.embeddings, &reference.embeddings, &quiet());
+            let equal = equal_rows(&study.embeddings, &reference.embeddings);
             let rows = study.embeddings.rows();
             if equal > 0 {
                 let text = format!("has {equal} of {rows} rows that equal rows of the reference: these show no drift");

@@ -141,7 +141,7 @@ fn a_search_is_repeated_in_each_version_and_compared_with_the_whole() {
     assert!(change["p_adjusted"].as_f64().is_some_and(|p| p < 0.01), "{change}");
     let shown = folder.good(&format!("{line} --prefix 4 --quantize int8")).stdout;
     assert!(
-        shown.contains("Shorter and quantized embeddings") && shown.contains("of 16 columns"),
+        shown.contains("Shorter and quantized embeddings") && shown.contains("▼ 0.7"),
         "{shown}"
     );
     let run = folder.run(&format!("{line} --prefix 16"));

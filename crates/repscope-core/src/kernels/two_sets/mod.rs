@@ -12,7 +12,6 @@ pub(crate) mod votes;
 use crate::data::{Labels, Reference, Study};
 use crate::leaks::equal_rows;
 use crate::random;
-use crate::run::{Driver, Order};
 use crate::spec::DriftSpec;
 use crate::stats::interval::Units;
 
@@ -33,9 +32,8 @@ impl Pool {
     pub(crate) fn all(study: &Study, reference: &Reference) -> Self {
         let (new, old) = (study.embeddings.rows(), reference.embeddings.rows());
         let groups = study.episodes.as_deref().zip(reference.groups.as_ref());
-        let driver = Driver::silent(Order::Parallel);
         Pool {
-            equal: equal_rows(&study.embeddings, &reference.embeddings, &driver),
+            equal: equal_rows(&study.embeddings, &reference.embeddings),
             rows: (0..(new + old) as u32).collect(),
             new,
             groups: groups.map(|(new, old)| joined(new, old)),
