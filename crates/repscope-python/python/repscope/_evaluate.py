@@ -135,7 +135,7 @@ def robustness(
                 f"`{name}` is of type {type(encoder).__name__}; noise goes into what an encoder sees: give a callable "
                 "encode(batch) -> embeddings, or the path of a model"
             )
-    _inputs(call, named, states, None, None, episodes, None, batch_size, progress)
+    _inputs(call, named, states, None, None, episodes, None, None, batch_size, progress)
     put_options(robustness, "robustness", call, options)
     return Results(call.run(threads=threads, progress=progress))
 
@@ -170,7 +170,7 @@ def similarity(
         Number of rows per batch for callables.
     """
     call = Call("similarity")
-    _inputs(call, models_of(models), states, None, None, episodes, None, batch_size, progress)
+    _inputs(call, models_of(models), states, None, None, episodes, None, None, batch_size, progress)
     put_options(similarity, "similarity", call, options)
     families = [name.partition("(")[0].partition("@")[0].partition(".")[0] for name in metrics]
     if unknown := [name for name in families if name not in measures_of("similarity")]:
