@@ -19,5 +19,8 @@ fn the_mixing_of_batches_stands_beside_chance_however_far_that_is() {
     };
     let results = Results::from(vec![score("a", 1.17), score("b", 1.16)]);
     let drawn = svg(&results, "mixing");
-    assert!(drawn.contains(">chance<") && !drawn.contains("not on the axis"), "{drawn}");
+    assert!(
+        drawn.contains(">chance<") && !drawn.contains("not on the axis"),
+        "{drawn}"
+    );
 }
