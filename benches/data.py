@@ -11,6 +11,7 @@ What can be asked for; files that are there already stay.
     views:N        view-a-N.npy and view-b-N.npy (N×512 f32), two noisy views of the same made-up rows, as two encoders of
                    one sample give them; view-labels-N.npy, 20 classes of unequal size;
                    view-targets-N.npy, the first four columns of the second view
+    models:N       model-0-N.npy … model-11-N.npy (N×512 f32): twelve turned and noisy views of the same made-up rows
     gaussian:N     gaussian-N.npy, N×2048 f32
     large:N        large-N.npy, N×256 f32, of 1000 overlapping clusters
     perturbations  histograms.npy, 500 grey images of 224×224, and predictions/, two heads for 16 sets of 111412 samples
@@ -30,6 +31,8 @@ OUT = Path(__file__).parent.parent / "target" / "bench-data"
 CODE_WIDTH = 64
 OFFSET = 1000
 VIEW_WIDTH = 512
+MODELS = 12
+MODEL_FACTORS = 40
 VIEW_CLASSES = 20
 VIEW_PULL = 0.35  # distance of the classes: they overlap
 GAUSSIAN_WIDTH = 2048
@@ -118,6 +121,18 @@ def build_views(out, rows):
     np.save(names[3], np.ascontiguousarray(np.load(names[1])[:, :4]))
 
 
+def build_models(out, rows):
+    """The same samples seen by twelve models, each with its own linear map and noise."""
+    names = [out / f"model-{model}-{rows}.npy" for model in range(MODELS)]
+    if all(name.exists() for name in names):
+        return
+    rng = np.random.default_rng(31)
+    samples = rng.standard_normal((rows, MODEL_FACTORS), dtype=np.float32)
+    for name in names:
+        seen = samples @ rng.standard_normal((MODEL_FACTORS, VIEW_WIDTH), dtype=np.float32) / np.float32(MODEL_FACTORS**0.5)
+        np.save(name, seen + rng.standard_normal(seen.shape, dtype=np.float32))
+
+
 def small_network(torch):
     layers, channels = [], 3
     for width in (32, 64, 128, 256):
@@ -199,6 +214,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     builders = {"rows": lambda rows: build_rows(args.fashion_mnist, args.out, rows),
                 "views": lambda rows: build_views(args.out, rows),
+                "models": lambda rows: build_models(args.out, rows),
                 "gaussian": lambda rows: build_gaussian(args.out, rows),
                 "large": lambda rows: build_large(args.out, rows),
                 "perturbations": lambda _: build_perturbations(args.out),

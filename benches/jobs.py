@@ -130,7 +130,7 @@ def all_jobs(args, scratch):
     make = Makers(args)
     rows = 10000 if args.quick else 60000
     jobs = [*neighbours(make, rows), *trust_and_continuity(make, args), two_nn(make, rows), *silhouettes(make, rows),
-            *probes(make, rows), uniformity(make, rows), label_precision(make, 10000 if args.quick else 30000), *kmeans(make, rows),
+            *probes(make, rows), similarity(make, 2000 if args.quick else 20000), uniformity(make, rows), label_precision(make, 10000 if args.quick else 30000), *kmeans(make, rows),
             *spectra(make, rows)]
     if not args.quick:
         jobs += [everything(make, scratch), large(make), recall(make, scratch), masks(make), predictions(make, scratch)]
@@ -222,6 +222,17 @@ def probes(make, rows):
         peer = make.peer("probe", kind, path, known, name=f"scikit-learn {what}")
         yield Job(name, [f"views:{rows}"], [make.metric("probe", "--model", f"z={path}", f"--{option}", known), peer],
                   without_targets([Comparison(name, "repscope", (peer.name,), (">=", 5))], rows), tolerance=1e-3)
+
+
+def similarity(make, rows):
+    """Ours are all pairs, calibrated by shuffled rows. The peer takes a sample of the pairs, and its seconds are those of as many as there
+    are."""
+    files = [make.file(f"model-{model}", rows) for model in range(12)]
+    models = [word for model, path in enumerate(files) for word in ("--model", f"m{model}={path}")]
+    name = f"similarity of 12 models (CKA, mutual k-NN), {rows} x 512"
+    peer = make.peer("similarity", "numpy", *files, name="NumPy, N x N kernels, 3 of 66 pairs, x 22")
+    return Job(name, [f"models:{rows}"], [make.metric("cka", "mutual_knn", *models), peer],
+               [Comparison(name, "repscope", (peer.name,), (">=", 10) if rows == 20000 else ())], tolerance=1e-3)
 
 
 def uniformity(make, rows):

@@ -10,6 +10,7 @@
     python benches/peers.py silhouette sklearn FILE LABELS
     python benches/peers.py probe ridge FILE TARGETS         RidgeCV of 13 penalties in 5 outer folds
     python benches/peers.py probe logistic FILE LABELS       LogisticRegressionCV of 9 penalties, 5 folds, no outer folds
+    python benches/peers.py similarity numpy FILE FILE …    debiased CKA and mutual 10-NN by whole N x N matrices, of 3 pairs
     python benches/peers.py uniformity numpy FILE
     python benches/peers.py kmeans sklearn FILE             10 clusters, 10 restarts
     python benches/peers.py spectrum numpy FILE             covariance and its eigenvalues
@@ -159,6 +160,44 @@ def probe():
         _, seconds = timed(lambda: model.fit(rows, known))
         answer = {}
     return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": answer}
+
+
+def similarity():
+    """What the scripts of the field do for two models (Huh et al. 2024, `metrics.py`): whole N x N kernels, and the K largest entries of
+    each row. Of their third term only the sums of rows are needed, which saves a product of N x N matrices. Three pairs are measured."""
+    models = [load(path) for path in args.files]
+    pairs = [(first, second) for first in range(len(models)) for second in range(first)]
+
+    def hsic(a, b):
+        n = len(a)
+        return ((a * b).sum(dtype=np.float64) + a.sum(dtype=np.float64) * b.sum(dtype=np.float64) / (n - 1) / (n - 2)
+                - 2 * a.sum(axis=0, dtype=np.float64) @ b.sum(axis=0, dtype=np.float64) / (n - 2)) / (n * (n - 3))
+
+    def kernel(rows):
+        product = rows @ rows.T
+        np.fill_diagonal(product, 0)
+        return product
+
+    def cka(a, b):
+        a, b = kernel(a), kernel(b)
+        return hsic(a, b) / np.sqrt(hsic(a, a) * hsic(b, b))
+
+    def neighbors(rows):
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        product = rows @ rows.T
+        np.fill_diagonal(product, -np.inf)
+        return np.argpartition(-product, 10, axis=1)[:, :10]
+
+    def mutual(a, b):
+        a, b = neighbors(a), neighbors(b)
+        return np.mean([len(np.intersect1d(one, other)) for one, other in zip(a, b)]) / 10
+
+    def measure():
+        return [(cka(models[a], models[b]), mutual(models[a], models[b])) for b, a in pairs[:3]]
+
+    found, seconds = timed(measure)
+    return {"n": len(models[0]), "d": models[0].shape[1], "seconds": seconds * len(pairs) / 3,
+            "answer": {"cka(kernel=linear)": float(found[0][0]), "mutual_knn@10": float(found[0][1])}}
 
 
 def uniformity():
@@ -311,7 +350,7 @@ def gemm():
 
 def main():
     cases = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "two_nn": two_nn, "silhouette": silhouette,
-             "probe": probe, "uniformity": uniformity, "kmeans": kmeans, "spectrum": spectrum, "retrieval": retrieval, "encode": encode,
+             "probe": probe, "similarity": similarity, "uniformity": uniformity, "kmeans": kmeans, "spectrum": spectrum, "retrieval": retrieval, "encode": encode,
              "masks": masks, "python": python, "gemm": gemm}
     if args.case not in cases:
         sys.exit(f"there is no case `{args.case}`; there are {', '.join(cases)}")

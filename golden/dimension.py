@@ -109,6 +109,7 @@ def dimension_cases():
     ):
         gride_case(name, about, latent, ks)
     local_cases()
+    danco_cases()
 
 
 def local_case(name, about, latent, k):
@@ -129,6 +130,62 @@ def local_cases():
     local_case("cube-5-in-30", "A cube in more columns than a neighborhood has rows, with noise.",
                flat + 0.02 * rng.standard_normal(flat.shape) + 1e3, 25)
     local_case("digits", "PCA codes of digits, f32.", principal_codes(digits(200)[0], 16).astype(np.float32), 30)
+
+
+def derivative_of_first(d, logs, k):
+    """Of the logarithm of the likelihood of MiND_ML; the logarithms are those of the inverse of rho."""
+    rest = -np.expm1(-d * logs)
+    return len(logs) / d - logs.sum() + (k - 1) * (logs * np.exp(-d * logs) / rest).sum()
+
+
+def danco_case(name, about, latent, k=10):
+    case = Case("danco", name, about, {"latent": latent}, {"danco_k": k})
+    parts = ("danco.distances", "danco.nu", "danco.tau")
+    rows = np.unique(f64(latent), axis=0)
+    width = rows.shape[1]
+    near = sorted_distances(rows) if len(rows) > k + 1 else None
+    if near is None or np.ptp(near[:, :k + 1], axis=1).max() == 0.0:
+        why = f"fewer than {k + 2} rows that differ" if near is None else "neighbors 1 and K + 1 are equally far everywhere"
+        for metric in ("danco", "danco(version=fractional)", *parts):
+            case.undefine(metric, why)
+        return
+    logs = np.log(near[:, k] / near[:, 0])
+    own = min(brentq(derivative_of_first, 1e-6, 1e6, args=(logs, k), xtol=1e-300, rtol=1e-15), width)
+    theirs = skdim.id.DANCo(k=k)
+    theirs._k = k
+    found = theirs._dancoDimEstNoCalibration(rows, width)
+    # DANCo(ver='MIND_MLk') itself stops where its minimizer takes no step, often at the whole number that it begins with.
+    ratios = np.exp(-logs)
+    if own < width:
+        theirs_too = brentq(lambda d: theirs._nlld_gr(d, ratios, len(ratios)), 0.5 * own, 2.0 * own, xtol=1e-300, rtol=1e-15)
+        agree(f"{name} {parts[0]}", own, theirs_too, 1e-10)
+    case.expect(parts[0], own, 1e-10, "relative", "scikit-dimension",
+                f"min(brentq(DANCo(k={k})._nlld_gr), D): the zero of the gradient that DANCo minimizes by")
+    call = f"DANCo(k={k})._dancoDimEstNoCalibration(Z, D), rows that differ"
+    case.expect(parts[1], found["mu_nu"], 1e-9, "absolute", "scikit-dimension", f"{call}['mu_nu']")
+    case.expect(parts[2], found["mu_tau"], 1e-9, "relative", "scikit-dimension", f"{call}['mu_tau']")
+    if k == 10:
+        for metric, fractal in (("danco", False), ("danco(version=fractional)", True)):
+            whole = skdim.id.DANCo(k=k, ver="DANCoFit", fractal=fractal).fit(rows).dimension_
+            case.expect(metric, whole, 1.0, "absolute", "scikit-dimension",
+                        f"DANCo(ver='DANCoFit', fractal={fractal}).fit(Z).dimension_: the means of 100 other balls")
+
+
+def danco_cases():
+    for d in (2, 5, 9, 12):
+        rng = np.random.default_rng(1300 + d)
+        sphere = unit(rng.standard_normal((300, d + 1))) @ np.linalg.qr(rng.standard_normal((20, 20)))[0][:d + 1]
+        danco_case(f"sphere-{d}", f"A sphere of dimension {d} in 20 dimensions.", sphere)
+    rng = np.random.default_rng(1320)
+    inside = unit(rng.standard_normal((250, 6))) * rng.uniform(size=(250, 1)) ** (1 / 6)
+    danco_case("ball-6", "A ball of dimension 6 far from the origin.", inside + 1e3)
+    danco_case("ball-6-of-5", "The same from 5 neighbors.", inside + 1e3, k=5)
+    rng = np.random.default_rng(1321)
+    rows = rng.standard_normal((160, 4))
+    danco_case("duplicates", "A fifth of the rows is repeated: copies are dropped.", rows[rng.permutation(np.arange(200) % 160)])
+    danco_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 16).astype(np.float32))
+    danco_case("simplex", "All rows are equally far from each other.", np.eye(30))
+    danco_case("few", "As many neighbors as rows: none.", rows[:11])
 
 
 # ---------------------------------------------------------------- neighborhoods of every size

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::blocks;
 use crate::data::{Labels, Pairs, Slice, Space, Study};
 use crate::error::Result;
+use crate::leaks::equal_rows;
 use crate::run::{Driver, Order};
 
 /// What kind of trouble it is.
@@ -115,6 +116,14 @@ pub fn examine(studies: &[Study]) -> Result<Vec<Finding>> {
         if let Some(text) = &collapse {
             let text = format!("{HAS_COLLAPSED}{text}");
             say(Trouble::Collapsed, Some(&study.model), text);
+        }
+        if let Some(reference) = study.reference.as_deref().filter(|_| !is_constant) {
+            let equal = equal_rows(&study.embeddings, &reference.embeddings);
+            let rows = study.embeddings.rows();
+            if equal > 0 {
+                let text = format!("has {equal} of {rows} rows that equal rows of the reference: these show no drift");
+                say(Trouble::Duplicates, Some(&study.model), text);
+            }
         }
         if share >= COPIES[0] && !is_constant && !are_most {
             let text = format!("has {copies} rows among {rows} that are exact copies of other rows");

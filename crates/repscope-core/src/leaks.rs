@@ -4,8 +4,11 @@
 //! Copies are equal in every coordinate. Near copies are closer to a row than a share of the distance at which rows usually have their
 //! nearest neighbor; how often rows of the reference are as close to each other says what that is worth.
 
+use std::collections::HashSet;
+
 use crate::data::Space;
 use crate::error::{Error, Result, refuse_if};
+use crate::findings::digest;
 use crate::kernels::moments::column_means;
 use crate::kernels::rankings::{Job, rank};
 use crate::kernels::repeats::{Repeat, firsts};
@@ -74,6 +77,25 @@ pub fn leaks(space: &Space, reference: &Space, near: f64, driver: &Driver) -> Re
         found.near = nearest.into_iter().filter(is_near).collect();
     }
     Ok(found)
+}
+
+/// How many rows equal one of a reference.
+pub(crate) fn equal_rows(space: &Space, reference: &Space) -> usize {
+    if space.columns() != reference.columns() || space.elsewhere().or(reference.elsewhere()).is_some() {
+        return 0;
+    }
+    let known: HashSet<[u64; 2]> = whole_digests(reference).collect();
+    whole_digests(space).filter(|own| known.contains(own)).count()
+}
+
+/// Digests of all rows as double precision, so that both precisions have the same.
+fn whole_digests(space: &Space) -> impl Iterator<Item = [u64; 2]> + '_ {
+    let mut row = vec![0.0; space.columns()];
+    (0..space.rows()).map(move |i| {
+        space.read_row(i, &mut row);
+        // Adding 0 turns −0 into 0.
+        digest(row.iter().map(|x| (x + 0.0).to_bits()))
+    })
 }
 
 /// The rows that occur twice in one set.

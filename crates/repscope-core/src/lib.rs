@@ -81,7 +81,7 @@ pub use collapse::{Collapse, Directions};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Precision, Reference, Retrieval, Space, Split, Study, System, Targets, Values, Version,
+    PerturbedSet, Precision, Reference, Retrieval, Space, Split, Study, System, Targets, Values, Version, VersionMaker,
     part_of_identity,
 };
 pub use error::{Error, Result, counted};

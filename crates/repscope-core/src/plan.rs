@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::kernels::clusters::{Clusters, OfHalf, Swaps, kmeans, kmeans_of_halves};
 use crate::kernels::co_ranking::{self, CoRanking};
 use crate::kernels::coding_rates::CodingRates;
+use crate::kernels::danco::{Balls, Danco};
 use crate::kernels::influence;
 use crate::kernels::learnability::Learnability;
 use crate::kernels::local_pca::LocalAxes;
@@ -110,6 +111,8 @@ pub(crate) enum Need {
     CoRanking,
     /// The principal components of the neighborhoods of some rows.
     LocalAxes,
+    /// How distances and angles concentrate, beside how they do in balls of known dimension.
+    Danco,
 }
 
 /// Distances of consecutive rows.
@@ -158,6 +161,7 @@ struct Passes {
     probe: Option<Probe>,
     co_ranking: Option<CoRanking>,
     local_axes: Option<LocalAxes>,
+    danco: Option<Danco>,
     /// The squared distance of each row from the mean, where the rows are elsewhere.
     deviations: Option<Vec<f64>>,
     /// Why some rows that are elsewhere have no direction.
@@ -177,7 +181,7 @@ impl<'a> Shared<'a> {
     pub(crate) fn units(&self) -> Units<'_> {
         match (&self.anchor_episodes, &self.anchors) {
             (Some(codes), _) => Units::Groups(codes, "episodes"),
-            (None, Some(_)) => Units::Single("anchors"),
+            (None, Some(_)) => Units::Single("query rows"),
             (None, None) => Units::Single("rows"),
         }
     }
@@ -240,6 +244,10 @@ impl<'a> Shared<'a> {
 
     pub(crate) fn local_axes(&self) -> Result<&LocalAxes> {
         declared(self.passes.local_axes.as_ref(), "local principal components")
+    }
+
+    pub(crate) fn danco(&self) -> Result<&Danco> {
+        declared(self.passes.danco.as_ref(), "balls of known dimension")
     }
 
     pub(crate) fn co_ranking(&self) -> Result<&CoRanking> {
@@ -309,6 +317,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut results = Results::default();
     let metrics = &within_reach(studies, metrics, &mut results);
     let mut planned = plan(studies, metrics, spec)?;
+    let mut balls = Balls::new(spec);
     for (shared, needs) in &mut planned {
         let (space, name) = (&shared.study.embeddings, shared.study.embeddings.name());
         if needs.contains(&Need::Spectrum) {
@@ -376,6 +385,9 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
                 driver,
             );
             shared.passes.local_axes = Some(found);
+        }
+        if needs.contains(&Need::Danco) {
+            shared.passes.danco = Some(Danco::new(space, spec, &mut balls, driver)?);
         }
     }
     sweep_inputs(&mut planned, driver)?;

@@ -318,9 +318,10 @@ impl<'a> Search<'a> {
     /// A direction with what its queries found.
     fn ranked(&self, direction: Direction, rankings: Rankings, influence: Option<&Influence>) -> Ranked<'a> {
         let (query, target) = (&self.sides[direction.query], &self.sides[direction.target]);
-        let gap = match direction.query == direction.target {
-            true => 0.0,
-            false => gap(query, target, self.spec, self.driver),
+        let gap = if direction.query == direction.target {
+            0.0
+        } else {
+            gap(query, target, self.spec, self.driver)
         };
         ranked(self.retrieval, self.spec, direction, rankings, influence, gap)
     }

@@ -42,7 +42,7 @@ pub struct Interval {
     pub level: f64,
     /// Standard error of the value, where the method gives one.
     pub standard_error: Option<f64>,
-    /// The unit that was resampled: "rows", "pairs", "episodes", "splits", "anchors".
+    /// The unit that was resampled: "rows", "pairs", "episodes", "splits", "query rows".
     pub unit: &'static str,
     /// How, in a few words: "jackknife", "Student t", "influence", "chi-squared".
     pub method: &'static str,

@@ -14,6 +14,7 @@ use crate::kernels::alike::gram::{FEWEST, Sums};
 use crate::kernels::alike::null::{Null, Shuffle};
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::prepared::{Preparation, Prepared};
+use crate::kernels::repeats::{Repeat, firsts};
 use crate::kernels::tiles::{self, Anchors, Ask, sweep};
 use crate::metrics::{Metric, Work};
 use crate::plan::memory;
@@ -121,6 +122,14 @@ impl<'a> Side<'a> {
         let search = || {
             let prepared = Prepared::new(&self.study.embeddings, Preparation::Unit, self.driver);
             let prepared = prepared.map_err(|error| error.to_string())?;
+            // Neighbors would be the rows of the smallest numbers, for every such model.
+            let firsts = firsts(&self.study.embeddings, Repeat::Direction, self.driver);
+            if firsts.iter().all(|&first| first == 0) {
+                return Err(format!(
+                    "all embeddings of `{}` have the same direction",
+                    self.study.model
+                ));
+            }
             let ask = Ask {
                 k: self.spec.alike.k,
                 ..Ask::default()

@@ -479,6 +479,9 @@ impl EtesSpec {
     }
 }
 
+/// The fewest neighbors between which there are angles, and the most whose binomial coefficients leave digits enough.
+const DANCO_NEIGHBORS: (usize, usize) = (3, 30);
+
 /// The constants of intrinsic dimensions from more than two neighbors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -489,6 +492,10 @@ pub struct DimensionSpec {
     pub gride_k: usize,
     /// Neighbors whose principal components are a local dimension.
     pub local_k: usize,
+    /// Neighbors whose distances and angles DANCo looks at.
+    pub danco_k: usize,
+    /// The most rows that DANCo looks at; more are sampled.
+    pub danco_rows: usize,
 }
 
 impl Default for DimensionSpec {
@@ -497,13 +504,21 @@ impl Default for DimensionSpec {
             k: vec![20],
             gride_k: 64,
             local_k: 50,
+            danco_k: 10,
+            danco_rows: 2500,
         }
     }
 }
 
 impl DimensionSpec {
     fn check(&self) -> Result<()> {
-        let DimensionSpec { k, gride_k, local_k } = self;
+        let DimensionSpec {
+            k,
+            gride_k,
+            local_k,
+            danco_k,
+            danco_rows,
+        } = self;
         refuse_if(k.is_empty() || k.iter().any(|&k| k < 2), || {
             format!("a dimension by maximum likelihood from k = {k:?} neighbors: k must be at least 2 (20 is usual)")
         })?;
@@ -512,6 +527,16 @@ impl DimensionSpec {
         })?;
         refuse_if(*local_k < 2, || {
             format!("principal components of {local_k} neighbors: at least 2 are needed (50 is usual)")
+        })?;
+        let (least, most) = DANCO_NEIGHBORS;
+        refuse_if(!(least..=most).contains(danco_k), || {
+            format!("DANCo from {danco_k} neighbors: between {least} and {most} are needed (10 is usual)")
+        })?;
+        refuse_if(*danco_rows < danco_k + 2, || {
+            let needed = danco_k + 2;
+            format!(
+                "DANCo of {danco_rows} rows from {danco_k} neighbors each: at least {needed} rows are needed (2500 is usual)"
+            )
         })
     }
 }

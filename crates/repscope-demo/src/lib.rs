@@ -16,11 +16,9 @@ mod layers;
 mod make;
 mod networks;
 mod plan;
-mod probe;
 mod text;
 mod training;
 mod world;
 
-pub use make::{Made, Training, make};
+pub use make::{Encoded, Made, Training, make};
 pub use plan::{Plan, Size};
-pub use probe::{Explained, Learned};

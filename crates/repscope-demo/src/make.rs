@@ -10,7 +10,6 @@ use repscope_io::{Result, write_whole};
 use crate::files;
 use crate::networks::{Encoder, encode};
 use crate::plan::{Episodes, Plan};
-use crate::probe::{self, Known, Learned};
 use crate::text::{self, Described, Standard};
 use crate::training::{self, CHANNELS, Curve, EMBEDDING_DIM, HEADS, Lessons, Loss, spread_out};
 use crate::world::{Factors, Frame, World, said};
@@ -24,10 +23,19 @@ pub struct Made {
     pub episodes: usize,
     /// How each training went, in their order.
     pub trainings: Vec<Training>,
-    /// What the embeddings of each encoder are like.
-    pub encoders: Vec<Learned>,
+    /// The encoders, in their order.
+    pub encoders: Vec<Encoded>,
     /// The share of frames that each head of the classifier is right about.
     pub accuracy: Vec<(String, f64)>,
+}
+
+/// An encoder, and how much the embeddings of held-out frames differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// Its name.
+    pub name: String,
+    /// Standard deviation of a coordinate, the root of the mean over all of them.
+    pub deviation: f64,
 }
 
 /// How a training went.
@@ -106,18 +114,19 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     progress.begin("Masks", files::MASKS);
     let accuracy = files::write_predictions(folder, &classifier, &test, seed, progress)?;
 
-    progress.begin("Probes", encoders.len() as u64);
+    progress.begin("Embeddings", encoders.len() as u64);
     let seen = Frames::some(&train, numbers.described);
     let shown = Frames::some(&test, usize::MAX);
-    let episodes = test.episode_numbers();
-    let mut learned = Vec::new();
+    let mut encoded = Vec::new();
     let mut jepa_embeddings = (Vec::new(), Vec::new());
     for (name, encoder) in encoders {
-        let embeddings = (encode(encoder, &seen.frames), encode(encoder, &shown.frames));
-        let known = shown.known(&embeddings.1);
-        learned.push(probe::learned(name, &seen.known(&embeddings.0), &known, &episodes));
+        let embeddings = encode(encoder, &shown.frames);
+        encoded.push(Encoded {
+            name: name.to_string(),
+            deviation: deviation(&embeddings),
+        });
         if name == "jepa" {
-            jepa_embeddings = embeddings;
+            jepa_embeddings = (encode(encoder, &seen.frames), embeddings);
         }
         progress.advance(1);
     }
@@ -141,9 +150,20 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
         states: shown.frames.len(),
         episodes: test.episodes.len(),
         trainings,
-        encoders: learned,
+        encoders: encoded,
         accuracy: HEADS.iter().map(ToString::to_string).zip(accuracy).collect(),
     })
+}
+
+/// The standard deviation of a coordinate, the root of the mean over all of them.
+fn deviation(embeddings: &[f32]) -> f64 {
+    let count = (embeddings.len() / EMBEDDING_DIM) as f64;
+    let column = |at: usize| embeddings.iter().skip(at).step_by(EMBEDDING_DIM).map(|&z| f64::from(z));
+    let variance = |at: usize| {
+        let mean = column(at).sum::<f64>() / count;
+        column(at).map(|z| (z - mean).powi(2)).sum::<f64>() / count
+    };
+    ((0..EMBEDDING_DIM).map(variance).sum::<f64>() / EMBEDDING_DIM as f64).sqrt()
 }
 
 /// Frames and what is true of them.
@@ -158,13 +178,6 @@ impl<'a> Frames<'a> {
         Frames {
             frames: spread_out(&world.frames(), count),
             factors: spread_out(&world.factors(), count),
-        }
-    }
-
-    fn known<'b>(&'b self, embeddings: &'b [f32]) -> Known<'b> {
-        Known {
-            embeddings,
-            factors: &self.factors,
         }
     }
 

@@ -241,6 +241,8 @@ pub struct Bars {
     pub rows: Vec<BarRow>,
     /// Chance level of each group (one value: of all groups), drawn as a short line; empty for none.
     pub chance: Vec<Option<f64>>,
+    /// Whether the axis reaches the chance levels even where bars near each other would have it cut.
+    pub reaches_chance: bool,
     /// Lines to compare with; `Horizontal` and `Vertical` mean directions on the page.
     pub references: Vec<Reference>,
     /// The mark of a value.

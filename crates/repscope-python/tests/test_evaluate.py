@@ -309,3 +309,21 @@ def test_training_runs_may_be_encoders_and_files(digits, tmp_path):
         repscope.Replicates([digits.pca])
     with pytest.raises(TypeError, match="shape"):
         repscope.Replicates(digits.pca)
+
+
+def test_encoders_are_run_on_the_inputs_of_reference_rows(digits):
+    pixels = digits.states.reshape(len(digits.states), -1).astype("f4")
+    directions = np.random.default_rng(3).normal(size=(pixels.shape[1], 6)).astype("f4")
+
+    def encoder(batch):
+        return batch @ directions
+
+    new, old = pixels[:200], pixels[200:500]
+    options = {"only": ["drift"], "settings": {"drift": {"permutations": 19}}}
+    stored = repscope.evaluate({"m": encoder(new)}, against={"m": encoder(old)}, **options)
+    found = repscope.evaluate({"m": encoder}, states=new, against_states=old, **options)
+    assert [(s.metric, s.value) for s in found.scores] == [(s.metric, s.value) for s in stored.scores]
+    with pytest.raises(TypeError, match="`z` is none"):
+        repscope.evaluate({"m": encoder, "z": encoder(new)}, states=new, against_states=old, **options)
+    with pytest.raises(ValueError, match="holds embeddings"):
+        repscope.evaluate({"z": encoder(new)}, against_states=old, **options)

@@ -497,7 +497,20 @@ fn of_two_sets(results: &Results, scores: &[&Score]) -> String {
         let chance = score
             .chance
             .map_or(String::new(), |chance| format!(" against {} by chance", rough(chance)));
-        match p {
+        // What comes from one and the same rows is no sign that two samples are alike.
+        let equal = column("equal").filter(|equal| *equal > 0.0).unwrap_or(0.0);
+        let all = column("all_new").unwrap_or(f64::NAN);
+        if equal == all {
+            return format!(
+                "{model}the new rows are rows of the reference, all {all:.0} of them: no drift can be seen in them"
+            );
+        }
+        let shared = if equal > 0.0 {
+            format!("; {equal:.0} of {all:.0} new rows equal rows of the reference")
+        } else {
+            String::new()
+        };
+        let sentence = match p {
             None => format!("{model}{value}; not tested without permutations ({rows})"),
             Some(p) if p <= 1.0 - score.level.unwrap_or(0.95) + 1e-12 => {
                 format!(
@@ -511,7 +524,8 @@ fn of_two_sets(results: &Results, scores: &[&Score]) -> String {
                 });
                 format!("{model}no drift found: {value}{chance}, {} ({rows}){seen}", p_value(p))
             }
-        }
+        };
+        sentence + &shared
     };
     let shown: Vec<String> = scores.iter().take(MOST_NAMED).map(|score| of_model(score)).collect();
     let more = match scores.len().saturating_sub(MOST_NAMED) {

@@ -42,7 +42,7 @@ pub struct Compare {
     #[arg(
         value_name = "results.json",
         conflicts_with_all = [
-            "models", "replicates", "states", "next_states", "episodes", "labels", "targets", "views", "against", "against_groups", "batches", "pool", "ids", "prefix", "quantize", "layers", "only", "skip", "k", "knn_k",
+            "models", "replicates", "states", "next_states", "episodes", "labels", "targets", "views", "against", "against_states", "against_groups", "batches", "pool", "ids", "prefix", "quantize", "layers", "only", "skip", "k", "knn_k",
             "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",
             "no_caption", "panel"
         ]

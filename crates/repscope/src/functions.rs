@@ -119,6 +119,8 @@ macro_rules! several_of_embeddings {
 several_of_embeddings! {
     /// Over how many directions the nearest neighbors of a row spread, by three rules.
     local_pca_id;
+    /// Intrinsic dimension by how distances and angles concentrate, beside how they do in balls.
+    danco;
     /// Intrinsic dimension at the scales of 2, 4, 8, … neighbors, each from the ratio of two distances.
     gride;
     /// The share of the variance in the first and in the first ten principal components.

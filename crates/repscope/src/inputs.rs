@@ -134,6 +134,11 @@ impl Inputs {
             let pairs = models::pair(&models::REFERENCES, &data.against, &named);
             problems.take(pairs).unwrap_or_default()
         };
+        // Without embeddings of the reference rows, the models that are encoders make them.
+        let references = match (references.is_empty(), &data.against_states) {
+            (true, Some(_)) => named.iter().map(|model| model.embeddings.clone()).collect(),
+            _ => references,
+        };
         let mut all = All {
             reader: Reader::new(&data.ids),
             roles: Vec::new(),
@@ -153,6 +158,7 @@ impl Inputs {
         let targets = data.targets.as_ref().and_then(|source| all.targets(source));
         let seen = all.see(Role::States, data.states.as_ref(), &encoders);
         let next = all.see(Role::NextStates, data.next_states.as_ref(), &encoders);
+        let of_reference = all.see(Role::Against, data.against_states.as_ref(), &encoders);
         let stops = seen.as_ref().and_then(|seen| seen.stops.clone());
         let episodes = match (&data.episodes, stops) {
             (Some(source), _) => all.labels(Role::Episodes, source),
@@ -165,7 +171,7 @@ impl Inputs {
             .and_then(|source| all.labels(Role::Batches, source));
         let against_groups = data.against_groups.as_ref();
         let against_groups = against_groups.and_then(|source| all.labels(Role::AgainstGroups, source));
-        if data.against_groups.is_some() && data.against.is_empty() {
+        if data.against_groups.is_some() && !data.has_reference() {
             let problem = "`against_groups` are the groups of reference rows, and there are none; give `against` PATH";
             all.problems.add(problem.to_string());
         }
@@ -173,7 +179,7 @@ impl Inputs {
         let mut models = Vec::new();
         for (i, model) in named.iter().enumerate() {
             if let Some(outputs) = all.problems.take(depth::outputs(&model.embeddings)).flatten() {
-                for (option, is_given) in [("views", !data.views.is_empty()), ("against", !data.against.is_empty())] {
+                for (option, is_given) in [("views", !data.views.is_empty()), ("against", data.has_reference())] {
                     if is_given {
                         let place = &model.embeddings;
                         all.problems.add(format!(
@@ -207,7 +213,8 @@ impl Inputs {
                 .filter_map(|(at, place)| all.space(Role::Views, place, &view_part(&model.name, at), data.pool));
             let views = own.map(Arc::new).collect();
             let place = references.get(i);
-            let reference = place.and_then(|place| all.reference(place, &model.name, data.pool));
+            let reference =
+                place.and_then(|place| all.reference(place, &model.name, &encoders, of_reference.as_ref(), data.pool));
             let reference = reference.map(|embeddings| Reference {
                 embeddings,
                 groups: against_groups.as_deref().cloned(),
@@ -301,6 +308,7 @@ impl Inputs {
             targets: kept(&data.targets, Role::Targets),
             episodes: kept(&data.episodes, Role::Episodes),
             batches: kept(&data.batches, Role::Batches),
+            against_states: kept(&data.against_states, Role::Against),
             against_groups: kept(&data.against_groups, Role::AgainstGroups),
             against: if read.contains(&Role::Against) {
                 data.against.clone()
@@ -389,7 +397,11 @@ pub fn roles(data: &Data) -> Layer {
     if !data.against.is_empty() {
         roles.insert("against".to_string(), serde_json::json!(data.against));
     }
-    for (name, source) in [("against_groups", &data.against_groups), ("batches", &data.batches)] {
+    for (name, source) in [
+        ("against_states", &data.against_states),
+        ("against_groups", &data.against_groups),
+        ("batches", &data.batches),
+    ] {
         if source.is_some() {
             roles.insert(name.to_string(), serde_json::json!(source));
         }
@@ -585,11 +597,16 @@ impl All<'_> {
     }
 
     /// Reads the reference rows of a model. They are other samples, so nothing joins them by id.
-    fn reference(&mut self, place: &Place, name: &str, pool: Pool) -> Option<Space> {
-        let read = self.reader.array(place).and_then(|array| {
-            let name = format!("reference rows of {name}");
-            array.into_space(&name, pool).with_context(|| place.to_string())
-        });
+    fn reference(
+        &mut self,
+        place: &Place,
+        model: &str,
+        encoders: &Encoders,
+        seen: Option<&Seen>,
+        pool: Pool,
+    ) -> Option<Space> {
+        let name = format!("reference rows of {model}");
+        let read = other_rows(place, &name, "against_states", encoders, seen, pool, &mut self.reader);
         self.keep(Role::Against, read)
     }
 
@@ -624,6 +641,35 @@ impl All<'_> {
         // The reader makes a record of each input that it could open.
         self.roles.resize(self.reader.records.len(), role);
         self.problems.take(read)
+    }
+}
+
+/// Embeddings of other samples than those of the studies: as they are stored, or by an encoder, which is run on `seen`. `option` is
+/// where that comes from.
+pub(crate) fn other_rows(
+    place: &Place,
+    name: &str,
+    option: &str,
+    encoders: &Encoders,
+    seen: Option<&Seen>,
+    pool: Pool,
+    reader: &mut Reader,
+) -> Result<Space> {
+    match (encoding::is_encoder(place)?, seen) {
+        (true, Some(seen)) => {
+            let mut encoder = encoders.open(place, reader)?;
+            encoders.space(&mut encoder, name, seen, pool, &mut reader.warnings)
+        }
+        (true, None) => {
+            bail!("{place} is an encoder, and there is nothing to run it on for the {name}; give `{option}` PATH")
+        }
+        (false, Some(_)) => bail!(
+            "`{option}` are inputs of encoders, and {place} holds embeddings; leave out `{option}`, or give embeddings of the {name}"
+        ),
+        (false, None) => {
+            let space = reader.array(place)?.into_space(name, pool);
+            space.with_context(|| place.to_string())
+        }
     }
 }
 

@@ -129,7 +129,12 @@ impl Report {
                     "" => String::new(),
                     text => format!("{text}\n"),
                 };
-                problems + &retrieval(results, format, terminal)
+                let own = problems + &retrieval(results, format, terminal);
+                let kind = Some(Kind::Retrieval);
+                match versions_table(results, kind, all, format, width, color).filter(|_| !terminal.quiet) {
+                    Some(versions) => format!("{}\n\n{versions}", own.trim_end()),
+                    None => own,
+                }
             }
             Some(Kind::Etes) => {
                 let table = etes_table(results, all, format, width, color);

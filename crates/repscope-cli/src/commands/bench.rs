@@ -11,7 +11,7 @@ use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
     Analysis, Direction, LabelSet, Labels, Retrieval, Score, Space, Spec, Study, compare, evaluate, nearest_neighbors,
-    random, retrieve,
+    random, retrieve, similarity,
 };
 use repscope_io::{Data, InputPath, Pool, read_array, write_indices};
 use serde_json::{Map, Value, json};
@@ -92,9 +92,14 @@ fn metrics(options: &args::Metric) -> Result<Value> {
     };
     let start = Instant::now();
     let bars = Bars::new(false);
-    let results = evaluate(&inputs.studies, &found, &spec, &session(&bars).driver())?;
+    let are_of_pairs = found.iter().all(|metric| metric.analysis.is_of_pairs());
+    let compute = if are_of_pairs { similarity } else { evaluate };
+    let results = compute(&inputs.studies, &found, &spec, &session(&bars).driver())?;
     let seconds = start.elapsed().as_secs_f64();
-    let answer = answer(results.scores.iter());
+    // Of several pairs the first answers.
+    let first = results.scores.first().map(|score| &score.model);
+    let shown = results.scores.iter();
+    let answer = answer(shown.filter(|score| !are_of_pairs || Some(&score.model) == first));
     Ok(json!({"case": options.metrics.join("+"), "seconds": seconds, "answer": answer}))
 }
 

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use repscope::analysis::{Perturb, Predictions};
 use repscope::options::FigureOptions;
 use repscope::{Evaluate, Problems, Report, Terminal};
-use repscope_core::Results;
-use repscope_demo::{Explained, Made, Plan, Size, make};
+use repscope_core::{Analysis, Results};
+use repscope_demo::{Made, Plan, Size, make};
 use repscope_render::Format;
 
 use crate::args::Demo;
@@ -18,6 +18,10 @@ use crate::{outputs, session, start_threads};
 
 /// What a demo puts into its folder.
 const PARTS: &str = "data weights losses retrieval etes predictions study.toml evaluation_plots";
+/// The gray values of the clouds.
+const CLOUDS: &str = "data/factors/clouds.npy";
+/// What probes say of positions and clouds, of all numbers together.
+const EXPLAINED: &str = "probe.linear.r2(average=variance)";
 /// Where results go, as the study says.
 const PLOTS: &str = "evaluation_plots";
 
@@ -50,6 +54,18 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     let quiet = Bars::new(true);
     let listener = if options.quiet { &quiet } else { &bars };
     let evaluated = repscope::evaluate_with(&request, None, &session(listener), problems)?.report;
+    // The same probes of what is behind the object.
+    let mut clouds = Evaluate {
+        inputs: vec![study.clone()],
+        ..Evaluate::default()
+    };
+    clouds.data.targets = Some(folder.join(CLOUDS).display().to_string().as_str().into());
+    clouds.data.encoder.numbers.runtime.no_cache = true;
+    clouds.choice.only = vec![Analysis::Probe];
+    let mut problems = Problems::default();
+    let typed = ["targets", "labels", "no_cache", "only"];
+    let clouds = clouds.gather(|field| typed.contains(&field), &mut problems)?;
+    let clouds = repscope::evaluate_with(&clouds, None, &session(listener), problems)?.report;
     let perturb = Perturb {
         predictions: Some(Predictions::Folder(folder.join("predictions"))),
         name: Some("classifier".to_string()),
@@ -65,7 +81,7 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     };
     perturbed.write(&plots, &figures)?;
     evaluated.save(&plots, !options.no_figures)?;
-    outputs::print(&summary(&made, &evaluated, &perturbed.results))?;
+    outputs::print(&summary(&made, &evaluated, &clouds.results, &perturbed.results))?;
     say(&format!(
         "{} has everything; {study} can be changed and run again",
         plots.join("report.html").display()
@@ -101,7 +117,7 @@ fn clear(folder: &Path, overwrite: bool) -> Result<()> {
 }
 
 /// The verdict, and what is known to be true of this world.
-fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
+fn summary(made: &Made, report: &Report, clouds: &Results, perturbed: &Results) -> String {
     let evaluated = &report.results;
     let terminal = Terminal {
         width: outputs::width(),
@@ -112,7 +128,7 @@ fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
         report.table(Format::Table, terminal).trim_end().to_string(),
         String::new(),
     ];
-    lines.push(known(made, evaluated));
+    lines.push(known(made, evaluated, clouds));
     let score = |results: &Results, model: &str, metric: &str| results.score(model, metric).and_then(|s| s.value);
     let searched = evaluated
         .scores
@@ -139,16 +155,16 @@ fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a linear map of the embeddings predicts of the world.
-fn known(made: &Made, evaluated: &Results) -> String {
+/// What linear probes of the embeddings predict of the world.
+fn known(made: &Made, evaluated: &Results, clouds: &Results) -> String {
     let mut lines = vec![
-        "Known of this world: a bright object moves before clouds that change with every frame. R² of a linear map"
+        "Known of this world: a bright object moves before clouds that change with every frame. R² of linear probes"
             .to_string(),
         format!(
-            "of the embeddings on {} frames of {} episodes that no encoder was trained on (95 % intervals: jackknife",
+            "of {} frames of {} episodes that no encoder was trained on (each episode predicted by a probe of others,",
             made.states, made.episodes
         ),
-        "over episodes), and the standard deviation of the embeddings:".to_string(),
+        "95 % intervals over episodes), and the standard deviation of the embeddings:".to_string(),
         String::new(),
     ];
     let row = |cells: [&str; 5]| {
@@ -167,8 +183,8 @@ fn known(made: &Made, evaluated: &Results) -> String {
         let collapsed = evaluated.has_collapsed(&encoder.name);
         row([
             &encoder.name,
-            &explained(encoder.position),
-            &explained(encoder.background),
+            &explained(evaluated, &encoder.name),
+            &explained(clouds, &encoder.name),
             &repscope_render::number(encoder.deviation),
             if collapsed { "collapsed" } else { "" },
         ])
@@ -184,7 +200,10 @@ fn known(made: &Made, evaluated: &Results) -> String {
 }
 
 /// R² and its interval.
-fn explained(found: Explained) -> String {
-    let [low, high] = found.interval;
-    format!("{:.2} [{low:.2}, {high:.2}]", found.r2)
+fn explained(results: &Results, encoder: &str) -> String {
+    let score = results.score(encoder, EXPLAINED);
+    match score.and_then(|score| Some((score.value?, score.interval?))) {
+        Some((value, [low, high])) => format!("{value:.2} [{low:.2}, {high:.2}]"),
+        None => "none".to_string(),
+    }
 }

@@ -82,6 +82,47 @@ fn an_encoder_makes_the_embeddings_of_next_states_too() {
 }
 
 #[test]
+fn an_encoder_makes_the_embeddings_of_reference_rows_and_of_rows_that_test() {
+    let folder = Folder::new();
+    let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
+    folder.write("other.npy", &npy_f64(&[30, 12], &noise(5, 30 * 12)));
+    folder.write("y.npy", &npy_f64(&[37], &noise(6, 37)));
+    folder.write("test_y.npy", &npy_f64(&[30], &noise(7, 30)));
+    for (input, output) in [(vectors.as_str(), "z.npy"), ("other.npy", "other_z.npy")] {
+        folder.good(&format!("encode --encoder {mlp} --input {input} --output {output}"));
+    }
+    let drift = "drift --permutations 19 --no-figures";
+    let stored = folder.results(&format!("{drift} --model m=z.npy --against other_z.npy"));
+    let states = format!("--states {vectors} --model m={mlp} --against-states other.npy");
+    for line in [states.clone(), format!("{states} --against m={mlp}")] {
+        let run = folder.results(&format!("{drift} {line}"));
+        assert_eq!(run["scores"], stored["scores"], "{line}");
+    }
+    let probe = "probe --targets y.npy --test-targets test_y.npy --folds 3 --no-figures";
+    let stored = folder.results(&format!("{probe} --model m=z.npy --test-model other_z.npy"));
+    let states = format!("--states {vectors} --model m={mlp} --test-states other.npy");
+    for line in [states.clone(), format!("{states} --test-model m={mlp}")] {
+        let run = folder.results(&format!("{probe} {line}"));
+        assert_eq!(run["scores"], stored["scores"], "{line}");
+    }
+    for (line, what) in [
+        (format!("{drift} --model m=z.npy --against {mlp}"), "--against-states"),
+        (
+            format!("{drift} --model m=z.npy --against-states other.npy"),
+            "z.npy holds embeddings",
+        ),
+        (format!("{probe} --model m=z.npy --test-model {mlp}"), "--test-states"),
+        (
+            format!("{probe} --model m=z.npy --test-states other.npy"),
+            "z.npy holds embeddings",
+        ),
+    ] {
+        let run = folder.run(&line);
+        assert!(run.code == 2 && run.stderr.contains(what), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn embeddings_are_kept_until_model_data_or_options_change() {
     let folder = Folder::new();
     folder.write("x.npy", &npy_f64(&[9, 12], &noise(5, 9 * 12)));

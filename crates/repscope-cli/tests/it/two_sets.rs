@@ -56,6 +56,31 @@ fn drift_says_whether_new_rows_differ_and_how_sure_that_is() {
 }
 
 #[test]
+fn a_set_against_its_own_copy_is_told_to_be_the_same_rows() {
+    let folder = folder();
+    let line = "drift --model m=test.npy --against test.npy --permutations 99";
+    let run = folder.good(line);
+    assert!(
+        run.stdout
+            .contains("the new rows are rows of the reference, all 50 of them"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("50 of 50 rows that equal rows of the reference"));
+    assert!(!run.stdout.contains("no drift found"), "{}", run.stdout);
+    let found = folder.results(line);
+    // An unbiased estimate is below 0 where pairs of equal rows are in both sets, and no interval means anything.
+    assert!(score(&found, "m", "mmd(kernel=rbf)")["interval"].is_null());
+    // Some rows in both sets are said beside the answer.
+    let run = folder.good("drift --model m=test.npy --against train.npy --permutations 99");
+    assert!(
+        run.stdout.contains("no drift found") && run.stdout.contains("2 of 50 new rows equal rows of the reference"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
 fn whole_groups_change_their_sets() {
     let folder = folder();
     let line = "drift --model m=moved.npy --against train.npy --permutations 199 --groups sites.npy --against-groups train_sites.npy";

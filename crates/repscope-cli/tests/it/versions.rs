@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::fixtures::{Folder, noise, npy_f64, npy_words, repository, score};
+use crate::fixtures::{Folder, model, noise, npy_f64, npy_words, repository, score};
 
 const BOTH: &str = "--prefix 4 8 --quantize int8 binary";
 
@@ -111,6 +111,73 @@ fn an_evaluation_a_study_and_a_comparison_know_them() {
     let compared = "compare --model z=z.npy --labels labels.npy --only geometry --prefix 2 --equivalent knn_accuracy@5=0.9 --no-figures";
     let run = folder.good(compared);
     assert!(run.stdout.contains("the same within 0.9"), "{}", run.stdout);
+}
+
+#[test]
+fn a_search_is_repeated_in_each_version_and_compared_with_the_whole() {
+    let folder = Folder::new();
+    let (pca, labels) = (
+        repository("examples/digits/pca16.npy"),
+        repository("examples/digits/labels.npy"),
+    );
+    let line = format!(
+        "retrieval --sensor-embeddings {pca} --labels {labels} --directions sensor2sensor --k-values 10 --first-only"
+    );
+    let with = folder.results(&format!("{line} --prefix 4 --quantize int8"));
+    assert_eq!(with["scores"], folder.results(&line)["scores"]);
+    let id = "label_precision.sensor2sensor@10";
+    let value = |results: &Value| score(results, "embeddings", id)["value"].as_f64().expect("a value");
+    let (whole, four, eight_bits) = (
+        value(&with),
+        value(version(&with, Some(4), "float")),
+        value(version(&with, None, "int8")),
+    );
+    assert!(
+        four < whole - 0.02 && (eight_bits - whole).abs() < 0.01,
+        "{four} {eight_bits} {whole}"
+    );
+    let changes = version(&with, Some(4), "float")["changes"].as_array().expect("changes");
+    let change = changes.iter().find(|own| own["metric"] == id).expect("a change");
+    assert!(change["p_adjusted"].as_f64().is_some_and(|p| p < 0.01), "{change}");
+    let shown = folder.good(&format!("{line} --prefix 4 --quantize int8")).stdout;
+    assert!(
+        shown.contains("Shorter and quantized embeddings") && shown.contains("▼ 0.7"),
+        "{shown}"
+    );
+    let run = folder.run(&format!("{line} --prefix 16"));
+    assert!(run.code == 2 && run.stderr.contains("16 columns"), "{}", run.stderr);
+}
+
+#[test]
+fn noise_moves_each_version_of_the_embeddings() {
+    let folder = Folder::new();
+    let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
+    let line = format!("robustness --states {vectors} --model m={mlp} --noise 0.5 --no-figures");
+    let with = folder.results(&format!("{line} --prefix 3 --quantize binary"));
+    assert_eq!(with["scores"], folder.results(&line)["scores"]);
+    let value = |results: &Value| {
+        score(results, "m", "robustness@0.5")["value"]
+            .as_f64()
+            .expect("a value")
+    };
+    let (whole, three) = (value(&with), value(version(&with, Some(3), "float")));
+    assert!(three > 0.0 && three < whole, "{three} of {whole}");
+    // The same of stored embeddings: those without noise, and others in place of those with noise.
+    folder.good(&format!("encode --encoder {mlp} --input {vectors} --output z.npy"));
+    let z = folder.results("robustness --clean m=z.npy --noisy 1=z.npy --prefix 3 --no-figures");
+    let still = score(version(&z, Some(3), "float"), "m", "robustness@1")["value"].as_f64();
+    assert_eq!(still, Some(0.0));
+    // Signs move by 2 for each that turns.
+    let turned = value(version(&with, None, "binary"));
+    assert!(turned > 0.0 && turned <= 2.0 * 37f64.sqrt(), "{turned}");
+}
+
+#[test]
+fn reference_rows_are_shortened_as_the_others_are() {
+    let folder = Folder::with_arrays();
+    let run = folder.results("drift --model m=x.npy --against x.npy --prefix 2 --permutations 19 --no-figures");
+    let own = version(&run, Some(2), "float");
+    assert!(score(own, "m", "energy_distance")["value"].is_f64());
 }
 
 #[test]

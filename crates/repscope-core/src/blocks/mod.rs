@@ -180,9 +180,10 @@ impl Elsewhere {
                 let rows = &order[rows];
                 let first = rows.first().map_or(0, |row| *row as usize);
                 let are_together = rows.iter().zip(first..).all(|(row, next)| *row as usize == next);
-                match are_together {
-                    true => Rows::Span(first..first + rows.len()),
-                    false => Rows::Each(rows.to_vec()),
+                if are_together {
+                    Rows::Span(first..first + rows.len())
+                } else {
+                    Rows::Each(rows.to_vec())
                 }
             }
         };

@@ -304,9 +304,10 @@ impl Nearest {
 
     /// The squared distance of the last of `k`; infinite where there are fewer.
     fn last(&self, q: usize) -> f64 {
-        match self.counts[q] as usize == self.k {
-            true => self.squared[(q + 1) * self.k - 1],
-            false => f64::INFINITY,
+        if self.counts[q] as usize == self.k {
+            self.squared[(q + 1) * self.k - 1]
+        } else {
+            f64::INFINITY
         }
     }
 
@@ -415,9 +416,10 @@ pub(super) fn run_pairs(mut given: Given) -> Result<Writer> {
         write_found(&found, k > 0, |place| union.rows[place as usize], &mut partial);
         return Ok(partial);
     }
-    let second = match g == t_number {
-        true => None,
-        false => Some(Part::read(columns, rankings, &mut next()?)?),
+    let second = if g == t_number {
+        None
+    } else {
+        Some(Part::read(columns, rankings, &mut next()?)?)
     };
     let own_codes = next()?.words()?;
     let (space, split) = match given.spaces {

@@ -18,4 +18,4 @@ pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
 pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Reference, Study};
 pub use targets::{Targets, part_of_identity};
-pub use version::{Precision, Version};
+pub use version::{Precision, Version, VersionMaker};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::retrieval::Retrieval;
 use super::space::{Slice, Space, Values};
-use super::study::Study;
+use super::study::{Reference, Study};
 use crate::error::{Error, Result, refuse_if};
 
 /// How a number of an embedding is stored.
@@ -72,15 +73,33 @@ impl Version {
 
     /// This version of the embeddings of a study, and of what belongs to them.
     pub fn of_study(&self, study: &Study) -> Result<Study> {
-        let maker = Maker::new(*self, &study.embeddings)?;
+        let maker = VersionMaker::new(*self, &study.embeddings)?;
         let of = |view: &Arc<Space>| maker.of(view).map(Arc::new);
         let view = study.view.as_ref().map(of).transpose()?;
+        let reference = study.reference.as_ref().map(|own| {
+            Ok::<_, Error>(Arc::new(Reference {
+                embeddings: maker.of(&own.embeddings)?,
+                groups: own.groups.clone(),
+            }))
+        });
         Ok(Study {
             embeddings: maker.of(&study.embeddings)?,
+            reference: reference.transpose()?,
             view,
             more_views: study.more_views.iter().map(of).collect::<Result<_>>()?,
             noise: None,
             ..study.clone()
+        })
+    }
+}
+
+impl Version {
+    /// This version of the spaces of a retrieval; each space has its own ranges at 8 bits, as a stored index has.
+    pub fn of_retrieval(&self, retrieval: &Retrieval) -> Result<Retrieval> {
+        let of = |space: &Arc<Space>| Ok(Arc::new(VersionMaker::new(*self, space)?.of(space)?));
+        Ok(Retrieval {
+            spaces: retrieval.spaces.iter().map(of).collect::<Result<_>>()?,
+            ..retrieval.clone()
         })
     }
 }
@@ -96,7 +115,7 @@ impl std::fmt::Display for Version {
 }
 
 /// Makes a version of rows, by what embeddings show of their lengths and ranges.
-struct Maker {
+pub struct VersionMaker {
     version: Version,
     columns: usize,
     has_unit_length: bool,
@@ -104,8 +123,9 @@ struct Maker {
     ranges: Vec<[f64; 2]>,
 }
 
-impl Maker {
-    fn new(version: Version, embeddings: &Space) -> Result<Self> {
+impl VersionMaker {
+    /// By these embeddings.
+    pub fn new(version: Version, embeddings: &Space) -> Result<Self> {
         let (name, all) = (embeddings.name(), embeddings.columns());
         if embeddings.elsewhere().is_some() {
             return Err(Error::Input(format!(
@@ -122,7 +142,7 @@ impl Maker {
             embeddings.read_row(i, &mut row);
             length(&row)
         });
-        let mut maker = Maker {
+        let mut maker = VersionMaker {
             version,
             columns,
             has_unit_length: lengths.all(|length| (length - 1.0).abs() <= UNIT),
@@ -174,7 +194,8 @@ impl Maker {
         }
     }
 
-    fn of(&self, space: &Space) -> Result<Space> {
+    /// The version of rows of as many columns.
+    pub fn of(&self, space: &Space) -> Result<Space> {
         let (rows, d) = (space.rows(), self.columns);
         let mut row = vec![0.0; space.columns()];
         let mut each = |mut put: Box<dyn FnMut(f64) + '_>| {

@@ -37,9 +37,10 @@ pub(crate) struct CoRanking {
 pub(crate) fn sample(anchors: Anchors, rows: usize, columns: usize, seed: u64) -> Vec<u32> {
     let count = (COORDINATES / (rows * (columns + 2 * SORTING)).max(1)).max(FEWEST);
     let all = anchors.count(rows);
-    let mut drawn: Vec<u32> = match count < all {
-        true => random::permutation(all, &mut random::stream(seed, "co-ranking", 0)),
-        false => (0..all as u32).collect(),
+    let mut drawn: Vec<u32> = if count < all {
+        random::permutation(all, &mut random::stream(seed, "co-ranking", 0))
+    } else {
+        (0..all as u32).collect()
     };
     drawn.truncate(count);
     drawn.iter_mut().for_each(|q| *q = anchors.row(*q as usize) as u32);

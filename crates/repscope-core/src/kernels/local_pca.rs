@@ -39,9 +39,10 @@ impl LocalAxes {
     /// From the k nearest of each query, without the row itself.
     pub(crate) fn new(space: &Space, neighbors: &Neighbors, k: usize, seed: u64, driver: &Driver) -> Self {
         let queries = neighbors.rows.len() / neighbors.k;
-        let mut asked: Vec<u32> = match queries > MOST {
-            true => random::permutation(queries, &mut random::stream(seed, "local-pca", 0)),
-            false => (0..queries as u32).collect(),
+        let mut asked: Vec<u32> = if queries > MOST {
+            random::permutation(queries, &mut random::stream(seed, "local-pca", 0))
+        } else {
+            (0..queries as u32).collect()
         };
         asked.truncate(MOST);
         asked.sort_unstable();

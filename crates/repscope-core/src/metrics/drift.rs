@@ -162,6 +162,10 @@ fn add(
     if let Some(note) = note {
         score = score.with_note(note);
     }
+    if pool.equal > 0 {
+        let (equal, new) = (pool.equal, shared.study.embeddings.rows());
+        score = score.with_note(format!("{equal} of {new} new rows equal rows of the reference"));
+    }
     if let Some(p) = &p {
         let of_p = match &null {
             Some(null) => Score::number(p.clone(), null.p, n).with_note(format!("{} permutations", draws.len())),
@@ -187,6 +191,8 @@ fn add(
             .column("threshold", |()| of_null(|null| null.threshold))
             .column("p", |()| of_null(|null| null.p).filter(|_| p.is_some()))
             .column("permutations", |()| Some(draws.len() as f64))
+            .column("equal", |()| Some(pool.equal as f64))
+            .column("all_new", |()| Some(shared.study.embeddings.rows() as f64))
             .column("new", |()| Some(pool.new as f64))
             .column("reference", |()| Some(pool.old() as f64))
             .table,
@@ -251,7 +257,8 @@ fn of_kernel(
     driver: &Driver,
 ) -> Option<Measured> {
     let found = kernel.statistic(pool)?;
-    let interval = interval::of_influence(found.value, &found.effects, pool.units(), shared.spec.level);
+    let interval = interval::of_influence(found.value, &found.effects, pool.units(), shared.spec.level)
+        .filter(|_| !pool.is_mostly_shared(shared.study));
     let exchange = Exchange::new(&pool.marks(), pool.groups.as_deref());
     let drift = &shared.spec.drift;
     Some(Measured {

@@ -35,9 +35,10 @@ fn is_enough(spec: &Spec, rows: usize) -> bool {
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let k = spec.dimension.local_k;
     let needs = [Need::Neighbors { of: Key::RAW, k }, Need::LocalAxes];
-    Ok(match is_enough(spec, study.embeddings.rows()) {
-        true => needs.to_vec(),
-        false => Vec::new(),
+    Ok(if is_enough(spec, study.embeddings.rows()) {
+        needs.to_vec()
+    } else {
+        Vec::new()
     })
 }
 

@@ -6,6 +6,7 @@ mod alignment;
 mod clid;
 mod clustering;
 mod collapse;
+mod danco;
 mod drift;
 mod etes;
 mod gride;
@@ -84,6 +85,7 @@ pub static METRICS: &[&Metric] = &[
     &mle_id::METRIC,
     &gride::METRIC,
     &local_pca_id::METRIC,
+    &danco::METRIC,
     &alignment::UNIFORMITY,
     &clustering::SILHOUETTE,
     &clustering::NMI,

@@ -166,7 +166,7 @@ fn above_chance(shared: &Shared) -> Result<Results> {
     }
     let ranking = shared.co_ranking()?;
     let unit = match shared.row_units().name() {
-        "rows" if ranking.queries < rows => "anchors",
+        "rows" if ranking.queries < rows => "query rows",
         unit => unit,
     };
     let effects = ranking.effects.clone();
@@ -176,9 +176,10 @@ fn above_chance(shared: &Shared) -> Result<Results> {
     let score = score
         .with_interval(interval.map(|own| own.within(-1.0, 1.0)))
         .with_chance(0.0);
-    answer.scores.push(match ranking.queries < rows {
-        true => score.with_note(format!("rankings of all rows by {} random rows", ranking.queries)),
-        false => score,
+    answer.scores.push(if ranking.queries < rows {
+        score.with_note(format!("rankings of all rows by {} random rows", ranking.queries))
+    } else {
+        score
     });
     let others = rows as f64 - 1.0;
     let share = ranking.shared();

@@ -619,9 +619,10 @@ impl Ranked<'_> {
                 }
                 pairs.finish();
             }
-            pulled.squares = match self.units.are_groups() {
-                true => pairs.by_chance(&pulled.sums, of_targets),
-                false => pairs.squares,
+            pulled.squares = if self.units.are_groups() {
+                pairs.by_chance(&pulled.sums, of_targets)
+            } else {
+                pairs.squares
             };
             pulled
         };

@@ -92,6 +92,7 @@ fn one_row_has_no_scores_of_geometry_or_manifold_and_says_why() {
         ("mle_id(normalizer=k-2)@20", "need at least 21 rows, and there are 1"),
         ("gride@2", "at least 3 rows"),
         ("local_pca_id", "need at least 51 rows, and there are 1"),
+        ("danco", "need at least 12 rows that differ, and there are 1"),
         ("uniformity", "one row has no pairs"),
         ("inertia", "2 clusters need at least as many rows, not 1"),
         ("inertia.share", "2 clusters need at least as many rows, not 1"),

@@ -77,6 +77,92 @@ fn a_flat_sheet_has_as_many_local_principal_components_as_dimensions() {
     assert!(found > 4.0 && found < 5.0, "{found}");
 }
 
+/// Rows on a sphere of dimension d, or in a ball, in the first of 14 columns, turned.
+fn round(rows: usize, d: usize, is_ball: bool) -> Study {
+    let mut draw = Draw::new(90 + d as u64);
+    let width = if is_ball { d } else { d + 1 };
+    let map = draw.normals(width * 14);
+    // A map that keeps lengths: its rows are made orthogonal one by one.
+    let mut axes: Vec<Vec<f64>> = Vec::new();
+    for row in map.chunks(14) {
+        let mut own = row.to_vec();
+        for other in &axes {
+            let dot: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+            own.iter_mut().zip(other).for_each(|(a, b)| *a -= dot * b);
+        }
+        let length = own.iter().map(|x| x * x).sum::<f64>().sqrt();
+        axes.push(own.iter().map(|x| x / length).collect());
+    }
+    let inner: Vec<f64> = (0..rows)
+        .flat_map(|_| {
+            let direction = draw.normals(width);
+            let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let radius = if is_ball {
+                draw.uniforms(1)[0].powf(1.0 / d as f64)
+            } else {
+                1.0
+            };
+            direction
+                .into_iter()
+                .map(move |x| x / length * radius)
+                .collect::<Vec<f64>>()
+        })
+        .collect();
+    Study::new(MODEL, space("latent", 14, product(&inner, width, &axes.concat())))
+}
+
+#[test]
+fn danco_recovers_the_dimension_of_spheres_and_balls_where_distances_alone_fall_short() {
+    for d in 1..=12 {
+        for is_ball in [false, true] {
+            let study = round(1000, d, is_ball);
+            let [whole, fractional, distances] =
+                ["danco", "danco(version=fractional)", "danco.distances"].map(|id| value(&study, id, &Spec::default()));
+            // Spheres have no edges, and balls do: DANCo(ver="DANCoFit") gives 8 for a sphere of dimension 6, too.
+            let over = if is_ball { 1.0 } else { 2.0 };
+            let (least, most) = (d as f64 - 1.0, d as f64 + over);
+            assert!(least <= whole && whole <= most, "{d}, ball {is_ball}: {whole}");
+            assert!((fractional - whole).abs() <= 1.0, "{d}, ball {is_ball}: {fractional}");
+            assert!(d < 8 || distances < d as f64 - 0.5, "{d}, ball {is_ball}: {distances}");
+        }
+    }
+}
+
+#[test]
+fn danco_draws_the_same_balls_for_the_same_seed_and_looks_at_some_of_many_rows() {
+    let study = round(600, 4, false);
+    let mut spec = Spec::default();
+    let first = score(&study, "danco(version=fractional)", &spec);
+    assert_eq!(first, score(&study, "danco(version=fractional)", &spec));
+    spec.seed = 7;
+    assert_ne!(first.value, score(&study, "danco(version=fractional)", &spec).value);
+    // What the rows say does not depend on balls.
+    let of_rows = |spec: &Spec| value(&study, "danco.tau", spec);
+    assert_eq!(of_rows(&spec), of_rows(&Spec::default()));
+    spec.dimension.danco_rows = 300;
+    let some = score(&study, "danco", &spec);
+    assert_eq!((some.n, some.note.as_deref()), (300, Some("of 300 random rows")));
+}
+
+#[test]
+fn a_line_has_dimension_one_for_danco_and_equal_distances_none() {
+    let along: Vec<f64> = Draw::new(5).uniforms(200);
+    let line: Vec<f64> = along.iter().flat_map(|x| [*x, 2.0 * x, -x]).collect();
+    let line = Study::new(MODEL, space("latent", 3, line));
+    assert_eq!(value(&line, "danco", &Spec::default()), 1.0);
+    let simplex: Vec<f64> = (0..20 * 20).map(|at| f64::from(u8::from(at % 21 == 0))).collect();
+    let found = score(
+        &Study::new(MODEL, space("latent", 20, simplex)),
+        "danco",
+        &Spec::default(),
+    );
+    assert!(
+        found
+            .reason
+            .is_some_and(|reason| reason.contains("equally far everywhere"))
+    );
+}
+
 #[test]
 fn neighborhoods_of_every_size_are_kept_by_a_rotation_and_lost_by_shuffling() {
     let rows = 120;

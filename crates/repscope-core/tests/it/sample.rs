@@ -91,7 +91,7 @@ fn the_unit_of_a_sampled_score_is_the_anchor_and_n_counts_them() {
         "mle_id@20",
     ] {
         let found = score(&study(), id, &spec(42, ANCHORS));
-        assert_eq!((found.n, found.unit.as_deref()), (ANCHORS, Some("anchors")), "{id}");
+        assert_eq!((found.n, found.unit.as_deref()), (ANCHORS, Some("query rows")), "{id}");
     }
 }
 

@@ -271,9 +271,30 @@ fn a_pair_without_a_value_says_why_and_the_others_go_on() {
         assert!(score.value.is_none() && score.reason.is_some(), "{id}");
         assert_eq!(score.other.as_deref(), Some("flat"));
     }
-    // Equal rows have a direction, and equal neighbors by row number.
-    assert!(of_flat("mutual_knn@5").value.is_some());
+    let shared = of_flat("mutual_knn@5");
+    assert!(shared.reason.is_some_and(|reason| reason.contains("same direction")));
     assert!(value(&results, "cka(kernel=linear)") > 0.1);
+}
+
+#[test]
+fn a_constant_model_has_no_neighbors_to_share() {
+    let [first, second] = pair();
+    let constant = with_embeddings(&second, |row| vec![0.5; row.len()]);
+    // Of one direction, but of different lengths.
+    let ray = with_embeddings(&second, |row| vec![1.0 + row[0].abs(); row.len()]);
+    for other in [constant, ray] {
+        let results = measured(&[first.clone(), other], &all(), &spec(20));
+        for score in results
+            .scores
+            .iter()
+            .filter(|score| score.metric.family().ends_with("_knn"))
+        {
+            assert!(
+                score.value.is_none() && score.reason.as_ref().is_some_and(|own| own.contains("same direction")),
+                "{score:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -46,6 +46,9 @@ pub(crate) fn write_data(folder: &Path, world: &World) -> Result<()> {
         let values: Vec<f32> = factors.iter().map(|factors| number(factors)).collect();
         write_floats(&folder.join(format!("factors/{name}.npy")), &[count], &values)?;
     }
+    let positions: Vec<String> = factors.iter().map(|own| format!("{},{}\n", own.x, own.y)).collect();
+    let positions = format!("x,y\n{}", positions.concat());
+    write_whole(&folder.join("factors/position.csv"), positions.as_bytes())?;
     let clouds: Vec<f32> = factors.iter().flat_map(|factors| factors.clouds).collect();
     write_floats(
         &folder.join("factors/clouds.npy"),
@@ -141,6 +144,7 @@ seed = {seed}
 states = "data/states.npy"                 # gray values 0 to 255
 episodes = "data/episodes.npy"
 labels = "data/labels/quadrant.npy"        # others are beside it
+targets = "data/factors/position.csv"      # what probes read out of the embeddings; clouds.npy is beside it
 
 [models]
 jepa = "weights/jepa/best_encoder.safetensors"

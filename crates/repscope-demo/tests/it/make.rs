@@ -121,7 +121,7 @@ fn every_file_that_the_study_names_is_there() {
         .split('"')
         .filter(|text| text.contains('/') && !text.contains('\n'))
         .collect();
-    assert_eq!(paths.len(), 21, "{paths:?}");
+    assert_eq!(paths.len(), 22, "{paths:?}");
     for path in paths {
         assert!(first().folder.path().join(path).is_file(), "{path}");
     }

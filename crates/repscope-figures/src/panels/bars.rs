@@ -93,7 +93,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         let (low, high) = bar.interval.unzip();
         [bar.value, low, high].into_iter().flatten()
     });
-    let chance = bars.chance.iter().flatten().copied().filter(|_| !is_near);
+    let chance = bars.chance.iter().flatten().copied();
+    let chance = chance.filter(|_| !is_near || bars.reaches_chance);
     let references = reference_values(&bars.references, bars.orientation);
     let reached = reached.chain(zero).chain(chance).chain(references);
     let mut range = if is_near {
@@ -179,8 +180,10 @@ pub(super) fn is_near(bars: &Bars) -> bool {
     let (least, most) = drawn.clone().filter_map(|bar| bar.value).fold(EMPTY, around);
     let of_bars = drawn.filter_map(ends).flat_map(|(low, high)| [low, high]);
     let references = reference_values(&bars.references, bars.orientation);
+    let chance = bars.chance.iter().flatten().copied().filter(|_| bars.reaches_chance);
     let (low, high) = of_bars
         .chain(references)
+        .chain(chance)
         .filter(|x| drawable(*x, scale))
         .fold(EMPTY, around);
     let share = match bars.look {

@@ -42,14 +42,14 @@ pub(super) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, along: &'a Along) -
         [Some(point.value), low, high]
     });
     let ends = ends.flatten().filter(|x| drawable(*x, scale));
+    let chance = bars.chance.iter().flatten().copied();
     let y = if is_near {
-        near_range(&bars.axis, ends)
+        near_range(&bars.axis, ends.chain(chance.filter(|_| bars.reaches_chance)))
     } else {
         let level = |reference: &Reference| match reference.at {
             ReferenceAt::Horizontal(level) => Some(level),
             _ => None,
         };
-        let chance = bars.chance.iter().flatten().copied();
         Range::new(
             &bars.axis,
             ends.chain(chance).chain(references.iter().filter_map(level)),

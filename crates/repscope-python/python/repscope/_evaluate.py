@@ -33,6 +33,7 @@ def evaluate(
     episodes: ArrayLike | None = None,
     *,
     views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    against_states: ArrayLike | None = None,
     performance: Mapping[str, float] | PathLike | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     batch_size: int = BATCH,
@@ -57,6 +58,8 @@ def evaluate(
     views : mapping or array, optional
         Embeddings of a second view of the same samples, for alignment: ``{name: embeddings}``, or an array for a single
         model. A list of arrays in place of one holds further views, for LiDAR.
+    against_states : array or path, optional
+        The inputs of reference rows, for drift: models that are encoders are run on them.
     performance : mapping or path, optional
         Downstream performance of each model: ``{name: number}``.
     settings : mapping, optional
@@ -65,7 +68,7 @@ def evaluate(
         Number of rows per batch for callables.
     """
     call = Call("evaluate")
-    _inputs(call, models_of(models), states, next_states, labels, episodes, views, batch_size, progress)
+    _inputs(call, models_of(models), states, next_states, labels, episodes, views, against_states, batch_size, progress)
     call.option("performance", performance_of(performance)).option("analyses", settings)
     put_options(evaluate, "evaluate", call, options)
     return Results(call.run(threads=threads, progress=progress))
@@ -80,6 +83,7 @@ def compare(
     episodes: ArrayLike | None = None,
     *,
     views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    against_states: ArrayLike | None = None,
     batch_size: int = BATCH,
     threads: int | None = None,
     progress: bool | None = None,
@@ -92,7 +96,7 @@ def compare(
     difference with interval, adjusted p-value and effect size.
     """
     call = Call("compare")
-    _inputs(call, models_of(models), states, next_states, labels, episodes, views, batch_size, progress)
+    _inputs(call, models_of(models), states, next_states, labels, episodes, views, against_states, batch_size, progress)
     put_options(compare, "compare", call, options)
     return Results(call.run(threads=threads, progress=progress))
 
@@ -131,7 +135,7 @@ def robustness(
                 f"`{name}` is of type {type(encoder).__name__}; noise goes into what an encoder sees: give a callable "
                 "encode(batch) -> embeddings, or the path of a model"
             )
-    _inputs(call, named, states, None, None, episodes, None, batch_size, progress)
+    _inputs(call, named, states, None, None, episodes, None, None, batch_size, progress)
     put_options(robustness, "robustness", call, options)
     return Results(call.run(threads=threads, progress=progress))
 
@@ -166,7 +170,7 @@ def similarity(
         Number of rows per batch for callables.
     """
     call = Call("similarity")
-    _inputs(call, models_of(models), states, None, None, episodes, None, batch_size, progress)
+    _inputs(call, models_of(models), states, None, None, episodes, None, None, batch_size, progress)
     put_options(similarity, "similarity", call, options)
     families = [name.partition("(")[0].partition("@")[0].partition(".")[0] for name in metrics]
     if unknown := [name for name in families if name not in measures_of("similarity")]:
@@ -216,6 +220,7 @@ def _inputs(
     labels: Any,
     episodes: Any,
     views: Any,
+    against_states: Any,
     batch_size: int,
     progress: bool | None,
 ) -> None:
@@ -223,6 +228,7 @@ def _inputs(
         raise ValueError(f"batch_size = {batch_size!r} must be an integer of at least 1")
     call.option("batch_size", int(batch_size))
     call.lent("states", states).lent("next_states", next_states).lent("labels", labels).lent("episodes", episodes)
+    _reference(call, models, against_states, int(batch_size), progress)
     for name, model in models.items():
         is_recipe = isinstance(model, Replicates)
         for number, run in enumerate(_runs(model), 1):
@@ -243,6 +249,35 @@ def _inputs(
                 run = f"{name}/{number}" if isinstance(view, Replicates) else name
                 for one in own if isinstance(own, (list, tuple)) and _are_arrays(own) else [own]:
                     call.add("views", run, call.array(f"view of {run}", one))
+
+
+def _reference(call: Call, models: Mapping[str, Any], states: Any, batch_size: int, progress: bool | None) -> None:
+    """The inputs of reference rows, or what callables make of them."""
+    callables = {name: model for name, model in models.items() if is_encoder(model)}
+    if states is None or not callables:
+        call.lent("against_states", states)
+        return
+    if len(callables) < len(models):
+        others = ", ".join(f"`{name}`" for name in models if name not in callables)
+        raise TypeError(
+            f"against_states is shown to callables, and {others} is none; give callables alone, or embeddings of the "
+            "reference rows of each model (against)"
+        )
+    for name, model in callables.items():
+        found = Encoder(name, model, _shown(name, states, "against_states"), batch_size).embeddings(states, progress)
+        if isinstance(found, dict):
+            raise TypeError(f"`{name}` gives several layers; give embeddings of the reference rows (against)")
+        call.add("against", name, call.array(f"reference rows of {name}", found))
+
+
+def _shown(name: str, states: Any, argument: str) -> Any:
+    """What a callable is shown, which must be loaded."""
+    if isinstance(states, (str, os.PathLike)):
+        raise TypeError(
+            f"`{name}` is a callable, and {argument} is the path {os.fspath(states)!r}; load the states, as with "
+            "numpy.load, so that it can be run on batches of them"
+        )
+    return states
 
 
 def _are_arrays(items: Sequence[Any]) -> bool:
@@ -275,12 +310,7 @@ def _model(
         return call.array(name, model), None
     if states is None:
         raise ValueError(f"`{name}` is an encoder, and there is nothing to run it on; give states")
-    if isinstance(states, (str, os.PathLike)):
-        raise TypeError(
-            f"`{name}` is a callable, and states is the path {os.fspath(states)!r}; load the states, as with numpy.load, "
-            "so that it can be run on batches of them"
-        )
-    encoder = Encoder(name, model, states, batch_size)
+    encoder = Encoder(name, model, _shown(name, states, "states"), batch_size)
     found = encoder.embeddings(states, progress)
     following = None if next_states is None else encoder.embeddings(next_states, progress)
     if isinstance(found, dict):

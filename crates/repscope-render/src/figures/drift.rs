@@ -85,9 +85,8 @@ fn histogram(models: &Models, id: &str, label: &str) -> Option<Content> {
             ..Reference::new(ReferenceAt::Vertical(*value), format!("{name}{p}"))
         }
     };
-    let values: Vec<f64> = observed.iter().map(|own| own.1).collect();
     Some(Content::Histogram(Histogram {
-        x: Axis::linear(label).covering(&values),
+        x: Axis::linear(label),
         y: Axis::linear("share of the permutations").covering(&[0.0]),
         series: known.iter().map(bins).collect(),
         references: observed.iter().map(line).collect(),

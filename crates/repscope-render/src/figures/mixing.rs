@@ -6,7 +6,7 @@ use super::models::Models;
 use super::words::{all_values, description, facts, is_of};
 use crate::scores::{only_scores, scores};
 use repscope_core::{Analysis, Results};
-use repscope_figures::Axis;
+use repscope_figures::{Axis, Bars, Content, Panel};
 
 /// What stands below the figure.
 const BELOW: &str = "Higher is better mixed; short lines: batches assigned at random. Whether rows of different batches should be \
@@ -21,23 +21,37 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let share = |label: &str| Axis::linear(label).covering(&[0.0, 1.0]);
     let levels = models.levels(&["kbet"]);
     let kbet = levels.first().map(|k| format!("kbet@{k}"));
+    // Without the chance level nobody sees whether a value is much.
+    let bar = |title: &str, axis: Axis, id: &str| {
+        let panel = models.bar(title, axis, id)?;
+        Some(match panel.content {
+            Content::Bars(bars) => Panel {
+                content: Content::Bars(Bars {
+                    reaches_chance: true,
+                    ..bars
+                }),
+                ..panel
+            },
+            _ => panel,
+        })
+    };
     let panels = [
-        models.bar(
+        bar(
             "Batches in a neighborhood (iLISI)",
             Axis::linear("batches in effect").covering(&[1.0]),
             "ilisi",
         ),
-        models.bar(
+        bar(
             "Mixing of batches, 0 to 1 (iLISI)",
             share("from one batch to all alike"),
             "ilisi.scaled",
         ),
-        models.bar(
+        bar(
             "Mixing within classes (CiLISI)",
             share("from one batch to all alike"),
             "cilisi",
         ),
-        kbet.and_then(|id| models.bar("Neighborhoods like the whole (kBET)", share("share of rows"), &id)),
+        kbet.and_then(|id| bar("Neighborhoods like the whole (kBET)", share("share of rows"), &id)),
     ];
     let words = description(
         "How well neighborhoods mix the batches of the rows.",

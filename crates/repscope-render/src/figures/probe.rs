@@ -38,7 +38,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             .filter(|own| own.labels() == id.labels());
         let mut groups = vec![("linear".to_string(), id.to_string())];
         groups.extend(votes.map(|own| (format!("{}-NN", own.k().unwrap_or(0)), own.to_string())));
-        let title = titled("Labels that are told", id.labels());
+        let title = titled("Classification accuracy", id.labels());
         panels.push(models.bars(&title, share("accuracy"), "probe", &groups));
     }
     let targets: Vec<(String, String)> = with("probe.linear.r2(target=NAME)")
@@ -48,8 +48,8 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let axis = || Axis::linear("R²").covering(&[0.0, 1.0]);
     panels.push(match targets.len() {
         0 => None,
-        1..=MOST_TARGETS => models.bars("Targets that are told", axis(), "target", &targets),
-        _ => models.bar("Targets that are told, mean of all", axis(), "probe.linear.r2"),
+        1..=MOST_TARGETS => models.bars("Regression R²", axis(), "target", &targets),
+        _ => models.bar("Regression R², mean of all targets", axis(), "probe.linear.r2"),
     });
     let few: Vec<Panel> = few_sets(results)
         .into_iter()

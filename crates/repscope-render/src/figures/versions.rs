@@ -35,14 +35,18 @@ pub(super) fn figures(results: &Results, folder: &str, analysis: &str) -> Vec<Na
     let precisions = distinct(results.versions.iter().map(|own| own.version.precision));
     let mut kept = vec![Precision::Float];
     kept.extend(precisions.into_iter().filter(|own| *own != Precision::Float));
-    let panel = |id: &&MetricId| match has_prefixes {
-        true => lines(&models, id, &kept),
-        false => bars(&models, id, &kept),
+    let panel = |id: &&MetricId| {
+        if has_prefixes {
+            lines(&models, id, &kept)
+        } else {
+            bars(&models, id, &kept)
+        }
     };
     let panels: Vec<Panel> = ids.iter().filter_map(panel).collect();
-    let series = match has_prefixes {
-        true => series(&models, &kept),
-        false => models.names.iter().map(|name| printable(name)).collect(),
+    let series = if has_prefixes {
+        series(&models, &kept)
+    } else {
+        models.names.iter().map(|name| printable(name)).collect()
     };
     let mut notes: Vec<String> = has_prefixes.then(|| NOTE.to_string()).into_iter().collect();
     notes.extend((kept.len() > 1).then(|| QUANTIZED.to_string()));

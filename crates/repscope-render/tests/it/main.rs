@@ -4,4 +4,5 @@
 mod browser;
 mod declared;
 mod evaluated;
+mod figures;
 mod page;

@@ -472,6 +472,7 @@ mod tests {
                 "mle_id",
                 "gride",
                 "local_pca_id",
+                "danco",
                 "cluster_balance"
             ]
         );

@@ -26,6 +26,9 @@ pub struct Drift {
     /// folder or pattern with the file names of the models, or PATH for one model
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH")]
     pub against: Vec<Named>,
+    /// The inputs of the reference rows: encoders are run on them, those of --against or the models themselves
+    #[arg(long, value_name = "PATH")]
+    pub against_states: Option<Source>,
     /// The group of each reference row; a name that --groups has, too, is the same group
     #[arg(long, value_name = "PATH")]
     pub against_groups: Option<Source>,
@@ -56,11 +59,11 @@ pub struct Drift {
 }
 
 default_options!(Drift);
-bind!(Drift: models, against, against_groups, seen, groups);
+bind!(Drift: models, against, against_states, against_groups, seen, groups);
 declare!(Drift {
     kind: Kind::Drift,
     about: "Do new rows differ from reference rows? (MMD, Fréchet distance, k-NN test)",
-    examples: "Examples:\n  repscope drift --model today.npy --against train.npy\n  repscope drift --model jepa=today/jepa.npy --model mae=today/mae.npy --against jepa=train/jepa.npy mae=train/mae.npy\n  repscope drift --model today.npy --against train.npy --groups patients.npy --against-groups train_patients.npy",
+    examples: "Examples:\n  repscope drift --model today.npy --against train.npy\n  repscope drift --model jepa=today/jepa.npy --model mae=today/mae.npy --against jepa=train/jepa.npy mae=train/mae.npy\n  repscope drift --model today.npy --against train.npy --groups patients.npy --against-groups train_patients.npy\n  repscope drift --model encoder.onnx --states today.npy --against-states train.npy",
     folder: "drift",
     reads: &[Role::Episodes, Role::Embeddings, Role::Against, Role::AgainstGroups],
     data: Origin::Study,
@@ -78,6 +81,7 @@ impl Analysis for Drift {
             states: self.seen.states.clone(),
             episodes: self.groups.episodes.clone(),
             against: self.against.clone(),
+            against_states: self.against_states.clone(),
             against_groups: self.against_groups.clone(),
             ..self.models.data()
         }
@@ -91,9 +95,10 @@ impl Analysis for Drift {
             permutations,
             ..
         } = *self;
-        if data.against.is_empty() {
+        if !data.has_reference() {
             bail!(
-                "drift compares rows with reference rows, and there are none; give their embeddings with `against` PATH"
+                "drift compares rows with reference rows, and there are none; give their embeddings with `against` PATH, or what encoders \
+                 see of them with `against_states` PATH"
             );
         }
         if k == 0 {

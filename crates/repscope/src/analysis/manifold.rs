@@ -42,6 +42,12 @@ pub struct Manifold {
     /// Neighbors of a row whose principal components are its local dimension
     #[arg(long, value_name = "K", default_value_t = 50)]
     pub local_k: usize,
+    /// Neighbors whose distances and angles DANCo compares with those in balls of known dimension
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub danco_k: usize,
+    /// The most rows that DANCo looks at; of more, so many random ones
+    #[arg(long, value_name = "N", default_value_t = 2500)]
+    pub danco_rows: usize,
     /// What all analyses share.
     #[command(flatten)]
     #[serde(flatten)]
@@ -106,6 +112,8 @@ impl Analysis for Manifold {
                 k,
                 gride_k: self.gride_k,
                 local_k: self.local_k,
+                danco_k: self.danco_k,
+                danco_rows: self.danco_rows,
             },
             ..self.settings.spec()?
         })

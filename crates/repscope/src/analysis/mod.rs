@@ -24,7 +24,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::{ArgMatches, Command};
-use repscope_core::{Metric, Results, Spec, Study, evaluate};
+use repscope_core::{Metric, Results, Spec, Study, Versioned, evaluate};
 
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
@@ -176,6 +176,16 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
     /// The studies that it measures of shorter or quantized embeddings; none where it measures the whole ones alone.
     fn of_version<'a>(&self, own: &'a VersionStudies) -> Option<&'a [Study]> {
         Some(&own.studies)
+    }
+
+    /// Whether it measures shorter and quantized embeddings.
+    fn measures_versions(&self) -> bool {
+        true
+    }
+
+    /// What it finds in them by itself, where its metrics of the studies of a version are not all.
+    fn versions(&self, _planned: &Planned, _inputs: &Inputs, _session: &Session) -> Result<Vec<Versioned>> {
+        Ok(Vec::new())
     }
 
     /// Where it may keep work that is half done, so that an interrupted evaluation goes on.

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use repscope_core::{Analysis as Kind, Distance, Labels, ProbeSpec, Results, Space, Spec, Study, part_of_identity};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, check_k, declare};
+use crate::encoding::{Encoders, Seen};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{self, Inputs, Role};
 use crate::models;
@@ -47,9 +48,12 @@ pub struct Probe {
     #[serde(flatten)]
     pub groups: Groups,
     /// Embeddings of rows that only test: NAME=PATH for each model, a folder or pattern with the file names of the models, or PATH
-    /// for one model. All other rows then train
+    /// for one model; or encoders. All other rows then train
     #[arg(long = "test-model", num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = TEST)]
     pub test_models: Vec<Named>,
+    /// The inputs of these rows: encoders are run on them, those of --test-model or the models themselves
+    #[arg(long, value_name = "PATH", help_heading = TEST)]
+    pub test_states: Option<Source>,
     /// Their labels
     #[arg(long, value_name = "PATH", help_heading = TEST)]
     pub test_labels: Option<Source>,
@@ -91,11 +95,11 @@ pub struct Probe {
 }
 
 default_options!(Probe);
-bind!(Probe: models, seen, labels, label_sets, targets, groups, test_models, test_labels, test_label_sets, test_targets, test_episodes);
+bind!(Probe: models, seen, labels, label_sets, targets, groups, test_models, test_states, test_labels, test_label_sets, test_targets, test_episodes);
 declare!(Probe {
     kind: Kind::Probe,
     about: "What can be read out linearly? (probes of labels and of targets)",
-    examples: "Examples:\n  repscope probe --model jepa=z_jepa.npy --model mae=z_mae.npy --labels labels.npy\n  repscope probe --model z.npy --targets positions.csv --groups episodes.npy\n  repscope probe --model z_train.npy --labels y_train.npy --test-model z_test.npy --test-labels y_test.npy",
+    examples: "Examples:\n  repscope probe --model jepa=z_jepa.npy --model mae=z_mae.npy --labels labels.npy\n  repscope probe --model z.npy --targets positions.csv --groups episodes.npy\n  repscope probe --model z_train.npy --labels y_train.npy --test-model z_test.npy --test-labels y_test.npy\n  repscope probe --model encoder.onnx --states train.npy --labels y_train.npy --test-states test.npy --test-labels y_test.npy",
     folder: "probe",
     reads: &[Role::Labels, Role::Targets, Role::Episodes, Role::Embeddings],
     data: Origin::Study,
@@ -155,7 +159,7 @@ impl Analysis for Probe {
     }
 
     /// Its studies hold more than those of other analyses.
-    fn prepare(&self, data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
+    fn prepare(&self, data: &Data, inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
         let has_test = self.check_test(data)?;
         if !has_test && self.label_sets.is_empty() {
             return Ok(Extra::Nothing);
@@ -171,7 +175,21 @@ impl Analysis for Probe {
             study.check()?;
         }
         if has_test {
-            let tests = models::pair(&models::TESTS, &self.test_models, &inputs.models)?;
+            let tests = if self.test_models.is_empty() {
+                inputs.models.iter().map(|model| model.embeddings.clone()).collect()
+            } else {
+                models::pair(&models::TESTS, &self.test_models, &inputs.models)?
+            };
+            let encoders = Encoders {
+                options: &data.encoder,
+                machine: &self.settings.machine,
+                session,
+            };
+            let skip_bad = data.encoder.numbers.skip_bad;
+            let seen = match &self.test_states {
+                Some(source) => Some(Seen::open(&source.place()?, skip_bad, &mut reader)?),
+                None => None,
+            };
             let test = Test {
                 labels: labels(self.test_labels.as_ref(), &mut reader)?,
                 sets: named_labels("test_label_sets", &self.test_label_sets, &mut reader)?,
@@ -188,10 +206,16 @@ impl Analysis for Probe {
                 },
             };
             for (study, place) in studies.iter_mut().zip(&tests) {
-                let array = reader.array(place)?;
-                let space = array
-                    .into_space("test rows", data.pool)
-                    .with_context(|| place.to_string())?;
+                let name = format!("test rows of {}", study.model);
+                let space = inputs::other_rows(
+                    place,
+                    &name,
+                    "test_states",
+                    &encoders,
+                    seen.as_ref(),
+                    data.pool,
+                    &mut reader,
+                )?;
                 *study = test.below(study, &space)?;
             }
         }
@@ -200,6 +224,7 @@ impl Analysis for Probe {
         for (name, given) in [
             ("label_sets", serde_json::json!(self.label_sets)),
             ("test_model", serde_json::json!(self.test_models)),
+            ("test_states", serde_json::json!(self.test_states)),
             ("test_labels", serde_json::json!(self.test_labels)),
             ("test_label_sets", serde_json::json!(self.test_label_sets)),
             ("test_targets", serde_json::json!(self.test_targets)),
@@ -250,15 +275,18 @@ impl Probe {
                 !self.test_label_sets.is_empty(),
             ),
         ];
-        if self.test_models.is_empty() {
+        if self.test_models.is_empty() && self.test_states.is_none() {
             return match pairs.iter().find(|pair| pair.3) {
-                Some(pair) => bail!("`{}` needs `test_model`, the embeddings of the rows that test", pair.1),
+                Some(pair) => bail!(
+                    "`{}` needs `test_model`, the embeddings of the rows that test, or `test_states`, what encoders see of them",
+                    pair.1
+                ),
                 None => Ok(false),
             };
         }
         for (own, test, has_own, has_test) in pairs {
             if has_own && !has_test {
-                bail!("`test_model` needs `{test}`, because there are `{own}`");
+                bail!("rows that only test (`test_model`, `test_states`) need `{test}`, because there are `{own}`");
             }
             if has_test && !has_own {
                 bail!("`{test}` needs `{own}`, those of the rows that train");

@@ -124,6 +124,10 @@ impl Analysis for Similarity {
         None
     }
 
+    fn measures_versions(&self) -> bool {
+        false
+    }
+
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
         Ok(similarity(
             &inputs.studies,

@@ -192,11 +192,7 @@ impl Plan {
             anyhow::bail!("internal error: there are neither inputs nor a problem. Please report this");
         };
         let planned = Planned::new(request, &data, &inputs, Role::ALL, session)?;
-        if inputs
-            .versions
-            .first()
-            .is_some_and(|own| planned.request.of_version(own).is_none())
-        {
+        if !inputs.versions.is_empty() && !planned.request.measures_versions() {
             let name = declared.kind.name();
             anyhow::bail!("{name} measures whole embeddings alone; leave out `prefix` and `quantize`");
         }

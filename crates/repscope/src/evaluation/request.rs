@@ -322,7 +322,7 @@ impl Evaluate {
         if declared.kind == Kind::Probe && !has_any && !self.says(Kind::Probe, "label_sets") {
             return Some("it needs what is to be read out: `labels` PATH, or continuous `targets` PATH".to_string());
         }
-        if declared.reads.contains(&Role::Against) && self.data.against.is_empty() {
+        if declared.reads.contains(&Role::Against) && !self.data.has_reference() {
             return Some("it needs reference rows (`against`)".to_string());
         }
         if declared.reads.contains(&Role::Batches) && self.data.batches.is_none() {
@@ -339,7 +339,7 @@ impl Data {
     /// Whether inputs are given that only this analysis reads.
     fn asks_for(&self, declared: &Declared) -> bool {
         let reads = |role| declared.reads.contains(&role);
-        (reads(Role::Against) && !self.against.is_empty())
+        (reads(Role::Against) && self.has_reference())
             || (reads(Role::Batches) && self.batches.is_some())
             || (reads(Role::Targets) && self.targets.is_some())
     }
@@ -357,6 +357,7 @@ impl Data {
             targets: pick(is_typed("targets"), self.targets, lower.targets),
             views: pick(is_typed("views"), self.views, lower.views),
             against: pick(is_typed("against"), self.against, lower.against),
+            against_states: pick(is_typed("against_states"), self.against_states, lower.against_states),
             against_groups: pick(is_typed("against_groups"), self.against_groups, lower.against_groups),
             batches: pick(is_typed("batches"), self.batches, lower.batches),
             models: pick(is_typed("models"), self.models, lower.models),

@@ -99,11 +99,24 @@ fn complete(
 ) -> Result<Results> {
     let mut part = part(planned, results, &inputs.studies, inputs, session)?;
     planned.request.complete(&mut part, planned, inputs)?;
+    let mut versions = planned.request.versions(planned, inputs, session)?;
+    for own in &mut versions {
+        pool(&mut own.results, &inputs.recipes, planned.spec.level);
+    }
+    part.versions.extend(versions);
+    if planned.request.declared().data == Origin::Own && part.versions.is_empty() && !inputs.versions.is_empty() {
+        let name = planned.kind().name();
+        part.warnings.push(format!(
+            "`prefix` and `quantize` are those of the models; {name} has inputs of its own and measures these whole"
+        ));
+    }
     if planned.request.declared().data == Origin::Study {
         for (i, own) in inputs.versions.iter().enumerate() {
             let Some(studies) = planned.request.of_version(own) else {
-                part.warnings
-                    .push(format!("{} measures whole embeddings alone", planned.kind().name()));
+                if !planned.request.measures_versions() {
+                    let name = planned.kind().name();
+                    part.warnings.push(format!("{name} measures whole embeddings alone"));
+                }
                 break;
             };
             let found = match of_versions.and_then(|all| all.get(i)) {

@@ -43,6 +43,9 @@ pub struct Data {
     /// Embeddings of reference rows, such as those of the training data, for drift
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub against: Vec<Named>,
+    /// The inputs of the reference rows, for models that are encoders
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub against_states: Option<Source>,
     /// The group of each reference row
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub against_groups: Option<Source>,
@@ -141,12 +144,17 @@ pub struct SeenOption {
 }
 
 default_options!(Data, Models, Groups, SeenOption);
-bind!(Data: states, next_states, episodes, labels, targets, views, against, against_groups, batches, models, replicates, ids, encoder);
+bind!(Data: states, next_states, episodes, labels, targets, views, against, against_states, against_groups, batches, models, replicates, ids, encoder);
 bind!(Models: models, replicates, ids, encoder);
 bind!(Groups: episodes);
 bind!(SeenOption: states);
 
 impl Data {
+    /// Whether there are reference rows.
+    pub fn has_reference(&self) -> bool {
+        !self.against.is_empty() || self.against_states.is_some()
+    }
+
     /// Whether no model is given.
     pub fn has_no_model(&self) -> bool {
         self.models.is_empty() && self.replicates.is_empty()

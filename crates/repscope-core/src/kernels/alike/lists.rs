@@ -36,9 +36,12 @@ pub(crate) fn shares(a: &Neighbors, b: &Neighbors, k: usize, driver: &Driver) ->
             });
             let shared = first.iter().filter(|other| is_second(**other)).count();
             let value = shared as f64 / k as f64;
-            let of_first = first.iter().map(|&other| match is_second(other) {
-                true => (other, (1.0 - value) / k as f64),
-                false => (other, -value / 2.0 / k as f64),
+            let of_first = first.iter().map(|&other| {
+                if is_second(other) {
+                    (other, (1.0 - value) / k as f64)
+                } else {
+                    (other, -value / 2.0 / k as f64)
+                }
             });
             let single = second.iter().filter(|other| !is_first(**other));
             let of_second = single.map(|&other| (other, -value / 2.0 / k as f64));

@@ -10,6 +10,7 @@ pub(crate) mod relabel;
 pub(crate) mod votes;
 
 use crate::data::{Labels, Reference, Study};
+use crate::leaks::equal_rows;
 use crate::random;
 use crate::spec::DriftSpec;
 use crate::stats::interval::Units;
@@ -20,6 +21,8 @@ pub(crate) struct Pool {
     pub(crate) rows: Vec<u32>,
     /// How many of them are new.
     pub(crate) new: usize,
+    /// How many of all new rows equal a row of the reference.
+    pub(crate) equal: usize,
     /// The group of each, where rows come in groups: one name is one group in both sets.
     pub(crate) groups: Option<Vec<u32>>,
 }
@@ -30,6 +33,7 @@ impl Pool {
         let (new, old) = (study.embeddings.rows(), reference.embeddings.rows());
         let groups = study.episodes.as_deref().zip(reference.groups.as_ref());
         Pool {
+            equal: equal_rows(&study.embeddings, &reference.embeddings),
             rows: (0..(new + old) as u32).collect(),
             new,
             groups: groups.map(|(new, old)| joined(new, old)),
@@ -55,7 +59,13 @@ impl Pool {
                 .map(|codes| rows.iter().map(|&row| codes[row as usize]).collect()),
             rows,
             new,
+            equal: all.equal,
         }
+    }
+
+    /// Whether most new rows are rows of the reference: unbiased estimates take it that no row is in both sets.
+    pub(crate) fn is_mostly_shared(&self, study: &Study) -> bool {
+        2 * self.equal > study.embeddings.rows()
     }
 
     /// What values of rows are resampled over.

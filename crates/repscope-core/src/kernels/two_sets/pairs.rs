@@ -154,6 +154,7 @@ mod tests {
 
     fn pool(new: usize, rows: usize) -> Pool {
         Pool {
+            equal: 0,
             rows: (0..rows as u32).collect(),
             new,
             groups: None,

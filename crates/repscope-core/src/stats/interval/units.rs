@@ -4,7 +4,7 @@
 /// The units that per-row values are resampled over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Units<'a> {
-    /// Each value by itself; the name says what a value belongs to ("rows", "pairs", "anchors").
+    /// Each value by itself; the name says what a value belongs to ("rows", "pairs", "query rows").
     Single(&'static str),
     /// Values with the same code belong together.
     Groups(&'a [u32], &'static str),

@@ -21,6 +21,7 @@ pub struct Options {
     pub clusters: Option<usize>,
     pub knn_k: Option<usize>,
     pub local_k: Option<usize>,
+    pub danco_k: Option<usize>,
     pub t: Option<f64>,
     pub alpha: Option<f64>,
     pub distance: Option<String>,

@@ -18,7 +18,10 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
     }
     Spec {
         k: k.map_or(default.k, |k| vec![k]),
-        dimension: k.or(options.local_k).map_or(default.dimension, dimension),
+        dimension: k
+            .or(options.local_k)
+            .or(options.danco_k)
+            .map_or(default.dimension, dimension),
         clusters: options.clusters.unwrap_or(default.clusters),
         t: options.t.unwrap_or(default.t),
         alpha: options.alpha.unwrap_or(default.alpha),
@@ -51,6 +54,8 @@ fn dimension(k: usize) -> DimensionSpec {
         k: vec![k.max(2)],
         gride_k: k.max(2),
         local_k: k.max(2),
+        danco_k: k.clamp(3, 30),
+        ..DimensionSpec::default()
     }
 }
 

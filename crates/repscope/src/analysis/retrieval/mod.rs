@@ -10,6 +10,7 @@ mod matching;
 mod names;
 mod prototypes;
 mod split;
+mod versions;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use repscope_core::{
     Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, SearchInterval, Similarity, Space, Spec,
-    retrieve,
+    Versioned, retrieve,
 };
 use repscope_io::{Array, Pool};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,9 @@ use super::{Analysis, Origin, declare};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
 use crate::options::layers::{Layer, object};
-use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, Word, choice, default_options};
+use crate::options::{
+    Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, VersionOptions, Word, choice, default_options,
+};
 use crate::reader::{Orders, Part, Reader, Sources};
 use crate::search::distinct;
 use crate::session::Session;
@@ -139,6 +142,10 @@ pub struct Retrieval {
     /// What intervals speak about: other queries and other targets of the same kind, or other queries in the same gallery of targets
     #[arg(long, value_parser = choice::<SearchInterval>(INTERVALS), default_value = "population", value_name = "OF", help_heading = "Search")]
     pub interval: SearchInterval,
+    /// Shorter and quantized embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub versions: VersionOptions,
     /// Use prototypes as queries: one or more embeddings per label
     #[arg(long, help_heading = "Prototypes")]
     pub use_prototypes: bool,
@@ -255,6 +262,7 @@ impl Analysis for Retrieval {
             bail!("`output` = {} is a folder; name a file for the JSON", output.display());
         }
         let (retrievals, own) = split::read(self, session)?;
+        versions::refuse_too_long(&self.versions.all()?, &retrievals)?;
         *sources = own;
         Ok(Extra::Retrieval(retrievals, flat))
     }
@@ -276,6 +284,14 @@ impl Analysis for Retrieval {
             bail!("internal error: a retrieval without its data. Please report this");
         };
         Ok(retrieve(asked, &planned.metrics, &planned.spec, &session.driver())?)
+    }
+
+    fn versions(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Vec<Versioned>> {
+        let Extra::Retrieval(asked, _) = &planned.extra else {
+            return Ok(Vec::new());
+        };
+        let of = |version| versions::measured(version, asked, planned, session);
+        self.versions.all()?.into_iter().map(of).collect()
     }
 
     /// Held-out rows and those of training are no rivals.
@@ -501,7 +517,7 @@ fn read_groups(
 fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
     let directions = retrieval.directions.iter();
     let directions: Vec<String> = directions.map(|d| retrieval.direction_name(*d)).collect();
-    object(serde_json::json!({
+    let mut roles = object(serde_json::json!({
         "sensor_embeddings": options.sensor_embeddings, "sensor_key": options.sensor_key,
         "text_embeddings": options.text_embeddings, "text_key": options.text_key,
         "spaces": options.spaces, "labels": options.labels, "labels_key": options.labels_key, "groups": options.groups,
@@ -513,5 +529,7 @@ fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
         "checkpoint": options.checkpoint, "name": options.name,
         "split": options.split, "train_sensor_embeddings": options.train_sensor_embeddings,
         "train_text_embeddings": options.train_text_embeddings, "train_labels": options.train_labels,
-    }))
+    }));
+    roles.extend(options.versions.asked());
+    roles
 }

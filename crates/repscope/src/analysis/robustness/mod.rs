@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Corruption, Moves, Noise, NoiseLevel, Results, Space, Spec, Study};
+use repscope_core::{
+    Analysis as Kind, Corruption, Moves, Noise, NoiseLevel, Results, Space, Spec, Study, Version, VersionMaker,
+    Versioned,
+};
 use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +18,7 @@ use super::{Analysis, Origin, declare, study_metrics};
 use crate::encoding::{Model as Opened, file, is_encoder};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
-use crate::options::{Data, EncoderOptions, Groups, POOLS, Settings, Word, default_options, words};
+use crate::options::{Data, EncoderOptions, Groups, POOLS, Settings, VersionOptions, Word, default_options, words};
 use crate::reader::{Reader, Sources};
 use crate::search::list;
 use crate::session::Session;
@@ -62,6 +65,10 @@ pub struct Robustness {
     /// level for another draw of the noise
     #[arg(long, num_args = 1.., value_name = "NAME@LEVEL=PATH", help_heading = "Stored embeddings", requires = "clean")]
     pub noisy: Vec<Named>,
+    /// Shorter and quantized embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub versions: VersionOptions,
     /// The groups that rows come in.
     #[command(flatten)]
     #[serde(flatten)]
@@ -114,6 +121,7 @@ impl Analysis for Robustness {
             },
             replicates: self.replicates.clone(),
             pool: self.pool,
+            versions: self.versions.clone(),
             encoder: self.encoder.clone(),
             ..Data::default()
         }
@@ -127,7 +135,14 @@ impl Analysis for Robustness {
 
     fn prepare(&self, data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
         if !self.noisy.is_empty() {
-            return self.read_stored(inputs, sources);
+            let mut reader = Reader::new(&[]);
+            let studies = self.read_stored(inputs, None, &mut reader)?;
+            sources.records.extend(reader.records);
+            sources.warnings.extend(reader.warnings);
+            sources
+                .options
+                .insert("noisy".to_string(), serde_json::json!(self.noisy));
+            return Ok(Extra::Studies(studies));
         }
         // Alone, every model must be an encoder; in an evaluation of several those that are none are left out.
         let is_alone = !(self.models.is_empty() && self.replicates.is_empty());
@@ -146,8 +161,25 @@ impl Analysis for Robustness {
         Ok(Extra::Nothing)
     }
 
+    /// Versions have noise of their own.
     fn of_version<'a>(&self, _own: &'a VersionStudies) -> Option<&'a [Study]> {
         None
+    }
+
+    fn measures_versions(&self) -> bool {
+        true
+    }
+
+    fn versions(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Vec<Versioned>> {
+        let of = |own: &VersionStudies| {
+            let studies = if self.noisy.is_empty() {
+                self.with_noise(&planned.data, inputs, Some(&own.version), session)?
+            } else {
+                self.read_stored(inputs, Some(&own.version), &mut Reader::new(&[]))?
+            };
+            Ok(own.results(study_metrics(planned, &studies, session)?))
+        };
+        inputs.versions.iter().map(of).collect()
     }
 
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
@@ -155,7 +187,7 @@ impl Analysis for Robustness {
         let studies = match &planned.extra {
             Extra::Studies(studies) => studies,
             _ => {
-                noisy = self.with_noise(&planned.data, inputs, session)?;
+                noisy = self.with_noise(&planned.data, inputs, None, session)?;
                 &noisy
             }
         };
@@ -172,11 +204,20 @@ impl Robustness {
         Meeting::new(self, data.pool, seen.numbers()?)
     }
 
-    /// The studies of the models that are encoders, each with what noise does to its embeddings.
-    fn with_noise(&self, data: &Data, inputs: &Inputs, session: &Session) -> Result<Vec<Study>> {
+    /// The studies of the models that are encoders, each with what noise does to its embeddings, or to a version of them.
+    fn with_noise(
+        &self,
+        data: &Data,
+        inputs: &Inputs,
+        version: Option<&Version>,
+        session: &Session,
+    ) -> Result<Vec<Study>> {
         let meeting = self.meeting(data, inputs)?;
         let mut studies = Vec::new();
         for (study, model) in inputs.studies.iter().zip(&inputs.models) {
+            let Some((mut own, maker)) = version_of(study, version)? else {
+                continue;
+            };
             let mut opened;
             let mut encoder = match &model.encoder {
                 Some(encoder) => Coder::Program {
@@ -189,30 +230,27 @@ impl Robustness {
                 }
                 None => continue,
             };
-            let mut study = study.clone();
-            let moves = meeting.moves(&mut encoder, &study.embeddings, &session.driver())?;
-            study.noise = Some(Arc::new(moves));
-            studies.push(study);
+            let moves = meeting.moves(&mut encoder, &study.embeddings, maker.as_ref(), &session.driver())?;
+            own.noise = Some(Arc::new(moves));
+            studies.push(own);
         }
         Ok(studies)
     }
 
-    /// Takes stored embeddings of inputs with noise.
-    fn read_stored(&self, inputs: &Inputs, sources: &mut Sources) -> Result<Extra> {
+    /// Takes stored embeddings of inputs with noise, or a version of them.
+    fn read_stored(&self, inputs: &Inputs, version: Option<&Version>, reader: &mut Reader) -> Result<Vec<Study>> {
         let noisy = self.noisy.iter().map(|given| Noisy::parse(given, inputs));
         let noisy = noisy.collect::<Result<Vec<Noisy>>>()?;
-        let mut reader = Reader::new(&[]);
-        let mut studies = inputs.studies.clone();
-        for (index, study) in studies.iter_mut().enumerate() {
-            let levels = self.read_levels(index, &noisy, &study.embeddings, &mut reader)?;
-            study.noise = Some(Arc::new(Noise { levels, unit: None }));
+        let mut studies = Vec::new();
+        for (index, study) in inputs.studies.iter().enumerate() {
+            let Some((mut own, maker)) = version_of(study, version)? else {
+                continue;
+            };
+            let levels = self.read_levels(index, &noisy, &own.embeddings, maker.as_ref(), reader)?;
+            own.noise = Some(Arc::new(Noise { levels, unit: None }));
+            studies.push(own);
         }
-        sources.records.extend(reader.records);
-        sources.warnings.extend(reader.warnings);
-        sources
-            .options
-            .insert("noisy".to_string(), serde_json::json!(self.noisy));
-        Ok(Extra::Studies(studies))
+        Ok(studies)
     }
 
     /// The levels of a model, from weak to strong.
@@ -221,6 +259,7 @@ impl Robustness {
         model: usize,
         noisy: &[Noisy],
         clean: &Space,
+        version: Option<&VersionMaker>,
         reader: &mut Reader,
     ) -> Result<Vec<NoiseLevel>> {
         let mut own: Vec<&Noisy> = noisy.iter().filter(|n| n.model == model).collect();
@@ -230,7 +269,10 @@ impl Robustness {
             let spaces = draws.iter().map(|draw| {
                 let array = reader.array(&draw.place)?;
                 let space = array.into_space(&draw.place.to_string(), self.pool);
-                space.with_context(|| draw.place.to_string())
+                let space = space.with_context(|| draw.place.to_string())?;
+                let Some(version) = version else { return Ok(space) };
+                // Columns that are too few or too many are told by those of the whole embeddings.
+                Ok(version.of(&space)?)
             });
             levels.push(NoiseLevel {
                 name: draws[0].level.clone(),
@@ -240,6 +282,18 @@ impl Robustness {
         }
         Ok(levels)
     }
+}
+
+/// A version of a study and what makes it, or the study itself; none where the embeddings have no such version.
+fn version_of(study: &Study, version: Option<&Version>) -> Result<Option<(Study, Option<VersionMaker>)>> {
+    let Some(version) = version else {
+        return Ok(Some((study.clone(), None)));
+    };
+    if !version.exists_of(study.embeddings.columns()) {
+        return Ok(None);
+    }
+    let maker = VersionMaker::new(*version, &study.embeddings)?;
+    Ok(Some((version.of_study(study)?, Some(maker))))
 }
 
 /// Stored embeddings of one model at one level.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Result, anyhow, bail};
 use repscope_core::run::Driver;
-use repscope_core::{Corrupting, Corruption, Moves, Noise, NoiseLevel, Space};
+use repscope_core::{Corrupting, Corruption, Moves, Noise, NoiseLevel, Space, VersionMaker};
 use repscope_io::Pool;
 use repscope_models::{Encoder, Made, Rows};
 
@@ -97,12 +97,18 @@ impl<'a> Meeting<'a> {
         }))
     }
 
-    /// How far all levels move the embeddings of an encoder, whose embeddings without noise are `clean`.
-    pub fn moves(&self, encoder: &mut Coder, clean: &Space, driver: &Driver) -> Result<Noise> {
+    /// How far all levels move the embeddings of an encoder, whose embeddings without noise are `clean`; or a version of them.
+    pub fn moves(
+        &self,
+        encoder: &mut Coder,
+        clean: &Space,
+        version: Option<&VersionMaker>,
+        driver: &Driver,
+    ) -> Result<Noise> {
         let mut levels = Vec::new();
         for level in &self.levels {
             let draws = (0..self.draws as u64)
-                .map(|draw| self.one_draw(encoder, clean, level, draw, driver))
+                .map(|draw| self.one_draw(encoder, clean, version, (level, draw), driver))
                 .collect::<Result<Vec<Moves>>>()?;
             levels.push(NoiseLevel {
                 name: level.name.clone(),
@@ -118,8 +124,8 @@ impl<'a> Meeting<'a> {
         &self,
         encoder: &mut Coder,
         clean: &Space,
-        level: &Corrupting,
-        draw: u64,
+        version: Option<&VersionMaker>,
+        (level, draw): (&Corrupting, u64),
         driver: &Driver,
     ) -> Result<Moves> {
         let shape = self.rows.shape();
@@ -140,7 +146,11 @@ impl<'a> Meeting<'a> {
         let stage = format!("noise {}, {}", level.name, clean.name());
         let mut add = |rows: Range<usize>, embeddings: Space| -> Result<()> {
             let here: Vec<usize> = rows.collect();
-            all.extend(Moves::between(&clean.select(&here)?, &[embeddings])?);
+            let clean = clean.select(&here)?;
+            all.extend(match version {
+                None => Moves::between(&clean, &[embeddings])?,
+                Some(version) => Moves::between(&version.of(&clean)?, &[version.of(&embeddings)?])?,
+            });
             Ok(())
         };
         match encoder {
