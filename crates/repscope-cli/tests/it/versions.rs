@@ -224,6 +224,10 @@ fn what_does_not_fit_is_refused_with_both_numbers() {
         "similarity --model z=z.npy --model w=w.npy --prefix 2",
         &["whole embeddings alone"],
     );
+    refused(
+        "probe --model z=z.npy --labels labels.npy --label-sets twice=labels.npy --prefix 2",
+        &["label-sets", "cross-validated"],
+    );
     refused("manifold --model z=z.npy --quantize int8 --memory 1K", &["1"]);
     // A prefix that one model has is measured of that one.
     let run = folder.results("manifold --model z=z.npy --model x=x.npy --prefix 3 --no-figures");

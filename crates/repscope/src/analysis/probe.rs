@@ -164,6 +164,11 @@ impl Analysis for Probe {
         if !has_test && self.label_sets.is_empty() {
             return Ok(Extra::Nothing);
         }
+        if !inputs.versions.is_empty() {
+            bail!(
+                "`prefix` and `quantize` measure probes that are cross-validated, of `labels` and `targets`; leave out `label_sets` and the rows that only test"
+            );
+        }
         if !data.ids.is_empty() {
             bail!("`label_sets` and rows that only test are not joined by `ids`; give them in the order of the rows");
         }
