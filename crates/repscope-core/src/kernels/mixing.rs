@@ -10,8 +10,10 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use crate::data::Labels;
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::tiles::Anchors;
+use crate::kernels::together::Together;
 use crate::random;
 use crate::run::Driver;
+use crate::stats::interval::Units;
 
 /// Queries of a task.
 const ROWS: usize = 256;
@@ -145,7 +147,7 @@ impl Assignments {
 pub(crate) struct Mixed {
     pub(crate) values: Vec<f64>,
     /// What rows do beside their own value, as neighbors; nothing where only some rows ask.
-    pub(crate) as_neighbors: Vec<f64>,
+    pub(crate) together: Together,
     /// The mean over queries under each assignment.
     pub(crate) by_chance: Vec<f64>,
 }
@@ -156,18 +158,23 @@ pub(crate) struct Neighborhoods<'a> {
     pub(crate) anchors: Anchors<'a>,
     pub(crate) batches: &'a [u32],
     pub(crate) classes: usize,
+    /// What the rows come in.
+    pub(crate) units: Units<'a>,
     /// The batches of each draw.
     pub(crate) draws: &'a [Vec<u32>],
 }
 
-/// What a task finds: values, changes by row, and sums by draw.
-type Part = (Vec<f64>, Vec<(u32, f64)>, Vec<f64>);
+/// A query, a neighbor, and what that does to the value of the query.
+type Change = (u32, u32, f64);
+
+/// What a task finds: values, changes, and sums by draw.
+type Part = (Vec<f64>, Vec<Change>, Vec<f64>);
 
 impl Neighborhoods<'_> {
     /// Values by query, of a function that may report what each neighbor does to its query.
     fn each(
         &self,
-        of: impl Fn(usize, &[u32], Option<&mut Vec<(u32, f64)>>, &mut [f64]) -> f64 + Sync,
+        of: impl Fn(usize, &[u32], Option<&mut Vec<Change>>, &mut [f64]) -> f64 + Sync,
         driver: &Driver,
     ) -> Mixed {
         let rows = self.batches.len();
@@ -183,7 +190,7 @@ impl Neighborhoods<'_> {
         };
         let start = Mixed {
             values: Vec::with_capacity(queries),
-            as_neighbors: vec![0.0; if is_all { rows } else { 0 }],
+            together: Together::new(if is_all { rows } else { 0 }),
             by_chance: vec![0.0; self.draws.len()],
         };
         let mut mixed = driver.fold(
@@ -192,8 +199,8 @@ impl Neighborhoods<'_> {
             start,
             |mut all, (values, changes, sums)| {
                 all.values.extend(values);
-                for (row, change) in changes {
-                    all.as_neighbors[row as usize] += change / queries as f64;
+                for (query, other, change) in changes {
+                    all.together.add(self.units, query, other, change / queries as f64);
                 }
                 all.by_chance.iter_mut().zip(sums).for_each(|(all, own)| *all += own);
                 all
@@ -213,7 +220,7 @@ impl Neighborhoods<'_> {
             shares
         };
         let simpson = |shares: &[f64]| shares.iter().map(|q| q * q).sum::<f64>();
-        let of = |query: usize, list: &[u32], changes: Option<&mut Vec<(u32, f64)>>, sums: &mut [f64]| {
+        let of = |query: usize, list: &[u32], changes: Option<&mut Vec<Change>>, sums: &mut [f64]| {
             let list = &list[..count];
             let weights = weights(&self.neighbors.distances_of(query)[..count], perplexity);
             for (sum, batches) in sums.iter_mut().zip(self.draws) {
@@ -222,20 +229,26 @@ impl Neighborhoods<'_> {
             let own = shares(list, &weights, self.batches);
             let total = simpson(&own);
             if let Some(changes) = changes {
-                // Without a neighbor, the others have its weight; the neighbors of a row together do nothing.
-                let without = |(&row, p): (&u32, &f64)| {
-                    let q = own[self.batches[row as usize] as usize];
-                    let left = total - 2.0 * q * p + p * p;
-                    1.0 / total
-                        - if left > 0.0 {
-                            (1.0 - p).powi(2) / left
-                        } else {
-                            1.0 / total
+                // A single row has little weight, so that the others may have it. A group may be most of a neighborhood: what it does is the
+                // derivative by its weight. All neighbors together do nothing.
+                let of = |(&row, p): (&u32, &f64)| {
+                    let share = own[self.batches[row as usize] as usize];
+                    match self.units {
+                        Units::Groups(..) => -2.0 * p * (share - total) / (total * total),
+                        Units::Single(_) => {
+                            let left = total - 2.0 * share * p + p * p;
+                            let without = (1.0 - p).powi(2) / left;
+                            1.0 / total - if left > 0.0 { without } else { 1.0 / total }
                         }
+                    }
                 };
-                let each: Vec<f64> = list.iter().zip(&weights).map(without).collect();
+                let each: Vec<f64> = list.iter().zip(&weights).map(of).collect();
                 let mean = each.iter().sum::<f64>() / count as f64;
-                changes.extend(list.iter().zip(each).map(|(&row, change)| (row, change - mean)));
+                let centered = list
+                    .iter()
+                    .zip(each)
+                    .map(|(&row, change)| (query as u32, row, change - mean));
+                changes.extend(centered);
             }
             1.0 / total
         };
@@ -256,7 +269,7 @@ impl Neighborhoods<'_> {
             let terms = found.iter().zip(&expected).map(|(f, e)| (f - e) * (f - e) / e);
             f64::from(u8::from(law.sf(terms.sum()) >= alpha))
         };
-        let of = |_: usize, list: &[u32], _: Option<&mut Vec<(u32, f64)>>, sums: &mut [f64]| {
+        let of = |_: usize, list: &[u32], _: Option<&mut Vec<Change>>, sums: &mut [f64]| {
             let list = &list[..k];
             for (sum, batches) in sums.iter_mut().zip(self.draws) {
                 *sum += accepts(list, batches);

@@ -31,6 +31,7 @@ pub(crate) mod similarity;
 pub(crate) mod singular;
 pub(crate) mod spectrum;
 pub(crate) mod tiles;
+pub(crate) mod together;
 pub(crate) mod tsne;
 pub(crate) mod two_sets;
 pub(crate) mod unit_matrix;

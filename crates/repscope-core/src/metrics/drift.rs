@@ -14,7 +14,7 @@ use crate::kernels::two_sets::Pool;
 use crate::kernels::two_sets::gaussians::{self, Rows};
 use crate::kernels::two_sets::pairs::{Kernel, distance, matrix, median, values};
 use crate::kernels::two_sets::relabel::Exchange;
-use crate::kernels::two_sets::votes::{effects, votes};
+use crate::kernels::two_sets::votes::{Effects, effects, votes};
 use crate::plan::Shared;
 use crate::run::{Driver, Order};
 use crate::score::{Breakdown, Curve, Interval, Score};
@@ -251,19 +251,26 @@ fn at(output: &Output, k: usize) -> MetricId {
 /// The kernel of a sample with its draws.
 fn of_kernel(
     kernel: &Kernel,
+    shape: Shape,
     pool: &Pool,
     reduced: &Option<String>,
     shared: &Shared,
     driver: &Driver,
 ) -> Option<Measured> {
     let found = kernel.statistic(pool)?;
-    let interval = interval::of_influence(found.value, &found.effects, pool.units(), shared.spec.level)
-        .filter(|_| !pool.is_mostly_shared(shared.study));
+    let interval = interval::of_influence(found.value, &found.effects, pool.units(), shared.spec.level);
+    let interval = interval.filter(|_| !pool.is_mostly_shared(shared.study));
+    let interval = interval.map(|own| of_both_sets(own, found.value, pool));
+    let interval = interval.map(|own| own.with_error_of_ends(found.value, found.least));
+    let (interval, refused) = match shape {
+        Shape::Bounded => (interval, None),
+        Shape::OfMoments => unless_few_decide(interval),
+    };
     let exchange = Exchange::new(&pool.marks(), pool.groups.as_deref());
     let drift = &shared.spec.drift;
     Some(Measured {
         value: found.value,
-        interval: interval.map(|own| own.with_skewness(found.value)),
+        interval,
         draws: kernel.draws(
             &exchange,
             shared.spec.seed,
@@ -273,8 +280,44 @@ fn of_kernel(
         ),
         // Single rows that are exchangeable have an unbiased estimate of 0.
         expected: pool.groups.is_none().then_some(0.0),
-        note: reduced.clone(),
+        note: joined(reduced.clone(), refused),
     })
+}
+
+/// Whether few rows can decide the value of a kernel.
+enum Shape {
+    /// What two rows give is bounded, or grows no faster than their distance.
+    Bounded,
+    /// It grows with a power of them.
+    OfMoments,
+}
+
+/// Units of both sets are drawn, and each set knows its mean from its own: the error is that of the set with fewer of them.
+fn of_both_sets(interval: Interval, value: f64, pool: &Pool) -> Interval {
+    let inflation = |units: usize| units as f64 / (units as f64 - 1.0).max(1.0);
+    let known = interval.effects.as_ref().map_or(2, |effects| effects.len());
+    let factor = inflation(pool.fewest_units()) / inflation(known);
+    interval.about(value, factor.max(1.0).sqrt())
+}
+
+/// No interval, and why, where one unit makes up most of the squared error: then the moments that the value is made of may not exist, and
+/// the rows do not tell how far it varies.
+fn unless_few_decide(interval: Option<Interval>) -> (Option<Interval>, Option<String>) {
+    let of = |own: &Interval| interval::heavy_tails(own.effects.as_ref()?, own.unit);
+    match interval.as_ref().and_then(of) {
+        Some(tails) => {
+            let (found, _) = tails.split_once(", so").unwrap_or((&tails, ""));
+            (None, Some(format!("no interval: {found}")))
+        }
+        None => (interval, None),
+    }
+}
+
+fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
+        (first, second) => first.or(second),
+    }
 }
 
 /// What a reader must know where not all rows were compared with each other.
@@ -310,11 +353,12 @@ fn mmd(shared: &Shared) -> Result<Results> {
         };
         let mut kernel: Vec<f64> = distances.iter().map(|&d| of(d)).collect();
         (0..rows).for_each(|i| kernel[i * rows + i] = 0.0);
-        Kernel::new(kernel, rows)
+        Kernel::new(kernel, vec![1.0; rows])
     };
     const WIDTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
     for (own, p, widths) in [(&RBF, &RBF_P, &WIDTHS[2..3]), (&MULTI, &MULTI_P, &WIDTHS[..])] {
-        let measured = (sigma > 0.0).then(|| of_kernel(&gaussian(widths), &pool, &note, shared, &driver));
+        let measured =
+            (sigma > 0.0).then(|| of_kernel(&gaussian(widths), Shape::Bounded, &pool, &note, shared, &driver));
         match measured.flatten() {
             Some(measured) => add(&mut results, own, Some(p.into()), measured, &pool, shared),
             None => {
@@ -326,8 +370,10 @@ fn mmd(shared: &Shared) -> Result<Results> {
         }
     }
     let inner = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
-    let polynomial = matrix(&values, d, |x, y| (inner(x, y) / d as f64 + 1.0).powi(3), &driver);
-    if let Some(measured) = of_kernel(&Kernel::new(polynomial, rows), &pool, &note, shared, &driver) {
+    let cubed = |x: &[f64], y: &[f64]| (inner(x, y) / d as f64 + 1.0).powi(3);
+    let own = values.chunks_exact(d).map(|x| cubed(x, x)).collect();
+    let polynomial = Kernel::new(matrix(&values, d, cubed, &driver), own);
+    if let Some(measured) = of_kernel(&polynomial, Shape::OfMoments, &pool, &note, shared, &driver) {
         add(
             &mut results,
             &POLYNOMIAL,
@@ -351,7 +397,8 @@ fn energy(shared: &Shared) -> Result<Results> {
     let kernel = matrix(&values, study.embeddings.columns(), |x, y| -distance(x, y), &driver);
     let note = reduced(&pool, study, reference);
     let mut results = Results::default();
-    if let Some(measured) = of_kernel(&Kernel::new(kernel, pool.rows.len()), &pool, &note, shared, &driver) {
+    let kernel = Kernel::new(kernel, vec![0.0; pool.rows.len()]);
+    if let Some(measured) = of_kernel(&kernel, Shape::Bounded, &pool, &note, shared, &driver) {
         add(&mut results, &ENERGY, Some((&ENERGY_P).into()), measured, &pool, shared);
     }
     Ok(results)
@@ -376,6 +423,7 @@ fn frechet(shared: &Shared) -> Result<Results> {
         let effects = rows.effects(&moments, &pool, &driver);
         interval::of_influence(found.value, &effects, pool.units(), shared.spec.level)
     });
+    let (interval, refused) = unless_few_decide(interval.flatten());
     let note = (!has_full_rank).then(|| {
         format!(
             "{fewest} rows of one set do not fill {d} columns: the value is mostly what so few rows differ by, and says something only \
@@ -389,10 +437,10 @@ fn frechet(shared: &Shared) -> Result<Results> {
     let measured = Measured {
         value: found.value,
         // What a square can be ends at zero.
-        interval: interval.flatten().map(|own| own.on_root_scale(found.value, 0.0)),
+        interval: interval.map(|own| own.on_root_scale(found.value, 0.0)),
         draws,
         expected: None,
-        note,
+        note: joined(note, refused),
     };
     add(
         &mut results,
@@ -426,11 +474,7 @@ fn knn_two_sample(shared: &Shared) -> Result<Results> {
     let driver = Driver::silent(Order::Parallel);
     let space = study.embeddings.below(&reference.embeddings)?;
     let prepared = Prepared::new(&space, Preparation::Raw, &driver)?;
-    // One more, which takes the place of a row that is left out.
-    let ask = Ask {
-        k: k + 1,
-        ..Ask::default()
-    };
+    let ask = Ask { k, ..Ask::default() };
     let Some(neighbors) = sweep(&prepared, Anchors::All, &ask, &driver).neighbors else {
         return Ok(all_undefined(
             &KNN_TWO_SAMPLE,
@@ -453,9 +497,9 @@ fn knn_two_sample(shared: &Shared) -> Result<Results> {
     let drawn = driver.map(shared.spec.drift.permutations, draw);
     let [of_own, of_balanced] = effects(&neighbors, k, &pool, &driver);
     let level = shared.spec.level;
-    let on_logit = |value: f64, effects: &[f64]| {
-        let interval = interval::of_influence(value, effects, pool.units(), level);
-        interval.map(|own| own.on_logit_scale(value, [0.0, 1.0]))
+    let on_logit = |value: f64, effects: &Effects| {
+        let interval = interval::of_influence(value, &effects.of_rows, pool.units(), level);
+        interval.map(|own| effects.together.once(own, value, 0.5).on_logit_scale(value, [0.0, 1.0]))
     };
     let (new, old) = (pool.new as f64, pool.old() as f64);
     let all = new + old;

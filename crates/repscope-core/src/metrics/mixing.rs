@@ -7,10 +7,11 @@ use crate::error::{Result, counted};
 use crate::kernels::mixing::{Assignments, Mixed, Neighborhoods, fitting, looked_at};
 use crate::kernels::prepared::{Preparation, Prepared};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
+use crate::kernels::together::Together;
 use crate::plan::{Key, Need, Shared};
 use crate::run::{Driver, Order};
-use crate::score::{Breakdown, Score};
-use crate::stats::interval;
+use crate::score::{Breakdown, Interval, Score};
+use crate::stats::interval::{self, Units};
 
 /// What the metrics share.
 const fn of_batches(takes: &'static [Takes], work: Work) -> Metric {
@@ -145,11 +146,16 @@ fn with(score: Score, chance: Option<f64>, notes: &[Option<String>]) -> Score {
 fn effects(mixed: &Mixed) -> Vec<f64> {
     let (mean, n) = (interval::mean(&mixed.values), mixed.values.len() as f64);
     let mut effects: Vec<f64> = mixed.values.iter().map(|value| (value - mean) / n).collect();
+    mixed.together.add_to(&mut effects);
     effects
-        .iter_mut()
-        .zip(&mixed.as_neighbors)
-        .for_each(|(own, more)| *own += more);
-    effects
+}
+
+/// What pairs of groups do counts once. A single row has so little weight in a neighborhood that its pairs hardly count.
+fn of_groups_once(interval: Interval, together: &Together, value: f64, units: Units) -> Interval {
+    match units {
+        Units::Groups(..) => together.once(interval, value, 1.0),
+        Units::Single(_) => interval,
+    }
 }
 
 fn ilisi(shared: &Shared) -> Result<Results> {
@@ -167,6 +173,7 @@ fn ilisi(shared: &Shared) -> Result<Results> {
         anchors: shared.anchors(),
         batches: batches.codes(),
         classes: batches.classes(),
+        units: shared.row_units(),
         draws: &drawn,
     };
     let mixed = neighborhoods.lisi(count, perplexity, &Driver::silent(Order::Parallel));
@@ -186,7 +193,8 @@ fn ilisi(shared: &Shared) -> Result<Results> {
         renamed,
     ];
     let interval = interval::of_influence(value, &effects(&mixed), shared.units(), shared.spec.level);
-    let interval = interval.map(|own| own.on_logit_scale(value, [1.0, most]));
+    let interval = interval
+        .map(|own| of_groups_once(own, &mixed.together, value, shared.row_units()).on_logit_scale(value, [1.0, most]));
     let scaled = |x: f64| (x - 1.0) / (most - 1.0);
     let of_scaled = interval.clone().map(|own| own.shifted(-1.0).times(1.0 / (most - 1.0)));
     let by_chance = chance(&mixed);
@@ -215,6 +223,8 @@ struct OfClass {
     name: String,
     rows: Vec<usize>,
     batches: usize,
+    /// One less than its batches: values are in this unit.
+    width: f64,
     mixed: Mixed,
 }
 
@@ -254,12 +264,19 @@ fn cilisi(shared: &Shared) -> Result<Results> {
         let Some(neighbors) = sweep(&prepared, Anchors::All, &ask, &driver).neighbors else {
             continue;
         };
+        // Units of the whole table: a group may have rows of several classes.
+        let codes: Vec<u32> = members.iter().map(|&row| shared.row_units().of(row as u32)).collect();
+        let units = match shared.row_units() {
+            Units::Groups(_, name) => Units::Groups(&codes, name),
+            single @ Units::Single(_) => single,
+        };
         let of_draws: Vec<Vec<u32>> = drawn.iter().map(|codes| of_class(codes).codes().to_vec()).collect();
         let neighborhoods = Neighborhoods {
             neighbors: &neighbors,
             anchors: Anchors::All,
             batches: own.codes(),
             classes: batches.classes(),
+            units,
             draws: &of_draws,
         };
         let mut mixed = neighborhoods.lisi(count, perplexity, &driver);
@@ -269,7 +286,6 @@ fn cilisi(shared: &Shared) -> Result<Results> {
             .values
             .iter_mut()
             .for_each(|value| *value = (*value - 1.0) / width);
-        mixed.as_neighbors.iter_mut().for_each(|change| *change /= width);
         for (value, codes) in mixed.by_chance.iter_mut().zip(&of_draws) {
             let counts = Labels::from_codes(codes.clone(), batches.classes()).counts();
             let drawn = counts.iter().filter(|count| **count > 0).count();
@@ -283,6 +299,7 @@ fn cilisi(shared: &Shared) -> Result<Results> {
             name: name.clone(),
             rows: members,
             batches: present,
+            width,
             mixed,
         });
     }
@@ -303,21 +320,24 @@ fn cilisi(shared: &Shared) -> Result<Results> {
     ];
     let score = |output: &Output, weight: &dyn Fn(&OfClass) -> f64, is_over_rows: bool| {
         let value = mean(weight, &of_value);
-        let mut of_rows = vec![0.0; rows];
+        let (mut of_rows, mut together) = (vec![0.0; rows], Together::new(rows));
         for own in &found {
-            let within = effects(&own.mixed);
-            let shift = if is_over_rows {
-                of_value(&own.mixed) - value
-            } else {
-                0.0
-            };
-            let count = own.rows.len() as f64;
-            for (&row, effect) in own.rows.iter().zip(within) {
-                of_rows[row] += weight(own) * (effect + shift / count);
+            let (center, count) = (of_value(&own.mixed), own.rows.len() as f64);
+            let shift = if is_over_rows { center - value } else { 0.0 };
+            for (&row, of_row) in own.rows.iter().zip(&own.mixed.values) {
+                of_rows[row] += weight(own) * (of_row - center + shift) / count;
             }
+            together.absorb(
+                &own.mixed.together,
+                shared.row_units(),
+                &own.rows,
+                weight(own) / own.width,
+            );
         }
+        together.add_to(&mut of_rows);
         let interval = interval::of_influence(value, &of_rows, shared.row_units(), shared.spec.level);
-        let interval = interval.map(|own| own.on_logit_scale(value, [0.0, 1.0]));
+        let interval = interval
+            .map(|own| of_groups_once(own, &together, value, shared.row_units()).on_logit_scale(value, [0.0, 1.0]));
         let is_drawn = !drawn.is_empty();
         let by_chance = is_drawn.then(|| mean(weight, &|mixed| interval::mean(&mixed.by_chance)));
         with(
@@ -361,6 +381,7 @@ fn kbet(shared: &Shared) -> Result<Results> {
         anchors: shared.anchors(),
         batches: batches.codes(),
         classes: batches.classes(),
+        units: shared.row_units(),
         draws: &drawn,
     };
     let mixed = neighborhoods.accepted(k, shared.spec.mixing.significance, &Driver::silent(Order::Parallel));

@@ -10,7 +10,7 @@ use crate::stats::interval::{self, Units};
 /// With how many of its nearest rows the value of a row goes together, at most. Neighbors farther away have less in common, and their
 /// products add more noise than they explain: with 2 to 5 the standard errors of dimensions from 20 neighbors were nearest to the true
 /// ones.
-pub(super) const TOGETHER: usize = 3;
+pub(super) const TOGETHER: usize = 2;
 /// No row.
 const NOBODY: u32 = u32::MAX;
 
@@ -114,7 +114,7 @@ mod tests {
         // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no query.
         let near = Near {
             owners: vec![0, 1, 2],
-            nearest: vec![[1, 9, NOBODY], [0, 9, NOBODY], [9, 8, NOBODY]],
+            nearest: vec![[1, 9], [0, 9], [9, 8]],
             queries: 3,
         };
         // (1 + 1 + 4 + 2·1) / (1 + 1 + 4)

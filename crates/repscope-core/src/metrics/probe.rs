@@ -4,7 +4,7 @@
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::kernels::probe::{OfLabels, OfTargets, Probe};
+use crate::kernels::probe::{Miss, OfLabels, OfTargets, Probe, Trained};
 use crate::plan::{Need, Shared};
 use crate::score::{Breakdown, Curve, Interval, Score};
 use crate::spec::Spec;
@@ -40,6 +40,9 @@ const ERROR: Output = Output::lower("probe.linear.mae(target=NAME)", "0 and abov
 /// What intervals of votes, and of differences from a control, are wider by than those of independent rows: rows that are tested also train.
 /// With this factor they hold what they should in simulations.
 const WIDER: f64 = 1.224_744_871_391_589; // √1.5
+
+/// The same of the accuracy and the loss of logistic regression, whose weights a single row that trains moves less than a vote.
+const WIDER_OF_LOGISTIC: f64 = 1.095_445_115_010_332; // √1.2
 
 const OF_TARGETS: [&Output; 4] = [&R2, &R2_BY_VARIANCE, &R2_OF_TARGET, &ERROR];
 const OF_LABELS: [&Output; 6] = [&ACCURACY, &SELECTIVITY, &CONTROL, &LOSS, &ECE, &ECE_OF_MASS];
@@ -182,9 +185,10 @@ impl Set<'_> {
     /// A share of rows with its interval.
     fn share(&self, id: String, right: &[bool], chance: f64) -> Score {
         let values = numbers(right);
+        let value = interval::mean(&values);
         let interval = interval::of_share_over(&values, self.units, self.spec.level);
-        Score::number(id, interval::mean(&values), values.len())
-            .with_interval(interval)
+        Score::number(id, value, values.len())
+            .with_interval(interval.map(|own| own.about(value, WIDER_OF_LOGISTIC)))
             .with_chance(chance)
     }
 
@@ -222,7 +226,8 @@ impl Set<'_> {
         }
         let loss = &found.linear.loss;
         let mean = interval::mean(loss);
-        let of_loss = interval::of_mean(loss, self.units, self.spec.level).map(|own| own.with_skewness(mean));
+        let of_loss = interval::of_mean(loss, self.units, self.spec.level)
+            .map(|own| own.with_skewness(mean).about(mean, WIDER_OF_LOGISTIC));
         let mut scores = vec![
             accuracy,
             self.rise(self.id(&SELECTIVITY, None), &linear, &found.control),
@@ -244,7 +249,7 @@ impl Set<'_> {
                 .zip(&found.linear.confidence)
                 .map(|(r, c)| r - c)
                 .collect();
-            let (value, derivatives) = bins.error(&gaps);
+            let (value, derivatives) = bins.error(&gaps, self.units);
             let interval = interval::of_influence(value, &derivatives, self.units, self.spec.level);
             scores.push(Score::number(self.id(output, None), value, n).with_interval(interval));
         }
@@ -366,17 +371,44 @@ impl Bins {
     }
 
     /// Σ_b |Σ (right − confidence)| / N, and what each row does to it.
-    fn error(&self, gaps: &[f64]) -> (f64, Vec<f64>) {
-        let mut sums = vec![0.0; self.0.iter().max().map_or(0, |last| last + 1)];
-        self.0.iter().zip(gaps).for_each(|(bin, gap)| sums[*bin] += gap);
+    ///
+    /// The absolute value of a sum near zero varies less than the sum: that of a normal S with mean μ and variance s² has the variance
+    /// μ² + s² − (E|S|)². So what the rows of a bin do is what they do to its sum, times the root of that over s², with S² − s² for μ².
+    fn error(&self, gaps: &[f64], units: Units) -> (f64, Vec<f64>) {
+        let count = self.0.iter().max().map_or(0, |last| last + 1);
         let n = gaps.len() as f64;
+        let mut sums = vec![0.0; count];
+        self.0.iter().zip(gaps).for_each(|(bin, gap)| sums[*bin] += gap);
         let value = sums.iter().map(|sum: &f64| sum.abs()).sum::<f64>() / n;
-        let effect = |(bin, gap): (&usize, &f64)| {
-            let sign = if sums[*bin] == 0.0 { 0.0 } else { sums[*bin].signum() };
-            (sign * gap - value) / n
+        let of_sum = |(bin, sum): (usize, &f64)| {
+            let own: Vec<f64> = self
+                .0
+                .iter()
+                .zip(gaps)
+                .map(|(b, gap)| if *b == bin { *gap } else { 0.0 })
+                .collect();
+            let of_units = units.sums(&own);
+            let count = of_units.len() as f64;
+            let squares = of_units.iter().map(|unit| (unit.0 - sum / count).powi(2)).sum::<f64>();
+            sum.signum() * folded(*sum, squares * count / (count - 1.0))
         };
-        (value, self.0.iter().zip(gaps).map(effect).collect())
+        let slopes: Vec<f64> = sums.iter().enumerate().map(of_sum).collect();
+        let of_rows: Vec<f64> = self.0.iter().zip(gaps).map(|(bin, gap)| slopes[*bin] * gap).collect();
+        let mean = interval::mean(&of_rows);
+        (value, of_rows.into_iter().map(|own| (own - mean) / n).collect())
     }
+}
+
+/// The standard deviation of |S| over that of a normal S, from one S and its variance.
+fn folded(sum: f64, variance: f64) -> f64 {
+    if variance <= 0.0 || !variance.is_finite() {
+        return 0.0;
+    }
+    // The mean in standard deviations.
+    let at = (sum * sum / variance - 1.0).max(0.0).sqrt();
+    let mean = (2.0 / std::f64::consts::PI).sqrt() * (-at * at / 2.0).exp()
+        + at * statrs::function::erf::erf(at / 2f64.sqrt());
+    (at * at + 1.0 - mean * mean).max(0.0).sqrt()
 }
 
 fn of_targets(found: &OfTargets, probe: &Probe, units: Units, spec: &Spec, results: &mut Results) {
@@ -388,15 +420,31 @@ fn of_targets(found: &OfTargets, probe: &Probe, units: Units, spec: &Spec, resul
     let mut scores = Vec::new();
     for (target, name) in found.names.iter().enumerate() {
         let (own, predicted) = (column(&found.own, target), column(&found.ridge.predicted, target));
-        let part = Parts::new(&own, &predicted);
+        let trained = |miss: Miss| {
+            found
+                .ridge
+                .trained
+                .as_ref()
+                .map(|trained| WhileTraining::new(trained, target, miss))
+        };
+        let part = Parts::new(&own, &predicted, trained(Miss::Squared));
         let id = format!("probe.linear.r2(target={name})");
         scores.push(match &part {
             None => Score::undefined(id, "the target is the same for all rows", n),
             Some(part) => r_squared(id, &[part], &[1.0], units, spec.level),
         });
         let errors: Vec<f64> = own.iter().zip(&predicted).map(|(y, p)| (y - p).abs()).collect();
-        let interval = interval::of_mean(&errors, units, spec.level);
         let error = interval::mean(&errors);
+        let interval = match trained(Miss::Absolute) {
+            None => interval::of_mean(&errors, units, spec.level),
+            Some(trained) => {
+                let own = errors.iter().zip(&trained.of_all);
+                let derivatives: Vec<f64> = own.map(|(e, more)| (e - error + more) / n as f64).collect();
+                let interval = interval::of_influence(error, &derivatives, units, spec.level);
+                let of_pairs = trained.of_pairs(units) / (n as f64).powi(2);
+                interval.map(|own| own.without_pairs(error, of_pairs))
+            }
+        };
         scores.push(
             Score::number(format!("probe.linear.mae(target={name})"), error, n)
                 .with_interval(interval.map(|own| own.with_skewness(error)))
@@ -439,29 +487,80 @@ fn of_targets(found: &OfTargets, probe: &Probe, units: Units, spec: &Spec, resul
     results.breakdowns.push(table.table);
 }
 
+/// What rows do to a sum of errors as rows that train, by weight: to all of them, and to sums with random signs.
+struct WhileTraining {
+    of_all: Vec<f64>,
+    of_signs: Vec<Vec<f64>>,
+}
+
+impl WhileTraining {
+    fn new(trained: &Trained, target: usize, miss: Miss) -> Self {
+        WhileTraining {
+            of_all: trained.of_all(target, miss),
+            of_signs: trained.of_signs(target, miss),
+        }
+    }
+
+    /// The sum of several, each with a weight.
+    fn together<'a>(parts: impl Iterator<Item = (&'a WhileTraining, f64)>) -> Option<Self> {
+        let mut total: Option<WhileTraining> = None;
+        for (part, weight) in parts {
+            let times = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| weight * x).collect() };
+            let add =
+                |sum: &mut Vec<f64>, values: &[f64]| sum.iter_mut().zip(values).for_each(|(s, x)| *s += weight * x);
+            match &mut total {
+                None => {
+                    total = Some(WhileTraining {
+                        of_all: times(&part.of_all),
+                        of_signs: part.of_signs.iter().map(|own| times(own)).collect(),
+                    });
+                }
+                Some(total) => {
+                    add(&mut total.of_all, &part.of_all);
+                    total
+                        .of_signs
+                        .iter_mut()
+                        .zip(&part.of_signs)
+                        .for_each(|(sum, own)| add(sum, own));
+                }
+            }
+        }
+        total
+    }
+
+    /// Σ of the squares of what every unit that trains does to every unit that is tested, which is in the effects of both. That two units
+    /// take turns in both parts, and move the sum in the same direction, stays in: the law of such products is skewed.
+    fn of_pairs(&self, units: Units) -> f64 {
+        let square = |own: &Vec<f64>| units.sums(own).iter().map(|unit| unit.0 * unit.0).sum::<f64>();
+        self.of_signs.iter().map(square).sum::<f64>() / self.of_signs.len() as f64
+    }
+}
+
 /// The parts of R² of a target: squared errors, and squared distances from the mean.
 struct Parts {
     errors: Vec<f64>,
+    trained: Option<WhileTraining>,
     distances: Vec<f64>,
     of_error: f64,
     of_target: f64,
 }
 
 impl Parts {
-    fn new(own: &[f64], predicted: &[f64]) -> Option<Self> {
+    fn new(own: &[f64], predicted: &[f64], trained: Option<WhileTraining>) -> Option<Self> {
         let mean = interval::mean(own);
         let errors = own.iter().zip(predicted).map(|(y, p)| (y - p).powi(2));
         let distances = own.iter().map(|y| (y - mean).powi(2));
-        let part = Parts::of(errors.collect(), distances.collect());
+        let part = Parts::of(errors.collect(), distances.collect(), trained);
         let floor = own.len() as f64 * (1e-13 * mean).powi(2);
         (part.of_target > floor).then_some(part)
     }
 
-    fn of(errors: Vec<f64>, distances: Vec<f64>) -> Self {
+    fn of(errors: Vec<f64>, distances: Vec<f64>, trained: Option<WhileTraining>) -> Self {
         Parts {
             of_error: errors.iter().sum(),
             of_target: distances.iter().sum(),
             errors,
+            trained,
             distances,
         }
     }
@@ -475,11 +574,13 @@ impl Parts {
             }
             total
         };
-        Parts::of(sum(|part| &part.errors), sum(|part| &part.distances))
+        let trained = parts.iter().filter_map(|part| Some((part.trained.as_ref()?, 1.0)));
+        let trained = WhileTraining::together(trained);
+        Parts::of(sum(|part| &part.errors), sum(|part| &part.distances), trained)
     }
 }
 
-/// Σ w R², with the derivatives by the weights of the rows: −((y − ŷ)² − (1 − R²)(y − ȳ)²) / Σ (y − ȳ)².
+/// Σ w R², with the derivatives by the weights of the rows: −((y − ŷ)² − (1 − R²)(y − ȳ)²) / Σ (y − ȳ)², and what they do as rows that train.
 fn r_squared(id: String, parts: &[&Parts], weights: &[f64], units: Units, level: f64) -> Score {
     let n = parts[0].errors.len();
     let (mut value, mut derivatives) = (0.0, vec![0.0; n]);
@@ -490,8 +591,19 @@ fn r_squared(id: String, parts: &[&Parts], weights: &[f64], units: Units, level:
             *derivative -= weight * (e - missed * d) / part.of_target;
         }
     }
+    let of_parts = parts.iter().zip(weights);
+    let trained = of_parts.filter_map(|(part, weight)| Some((part.trained.as_ref()?, weight / part.of_target)));
+    let trained = WhileTraining::together(trained);
+    if let Some(trained) = &trained {
+        derivatives
+            .iter_mut()
+            .zip(&trained.of_all)
+            .for_each(|(own, more)| *own -= more);
+    }
+    let of_pairs = trained.map_or(0.0, |trained| trained.of_pairs(units));
     // What is missed is positive, and its error grows with it.
     let interval = interval::of_influence(1.0 - value, &derivatives, units, level).map(|own| {
+        let own = own.without_pairs(1.0 - value, of_pairs);
         let missed = own.on_log_scale(1.0 - value);
         Interval {
             low: 1.0 - missed.high,
@@ -507,4 +619,18 @@ fn around_median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let median = values[values.len() / 2];
     values.iter().map(|y| (y - median).abs()).sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absolute_value_near_zero_varies_less() {
+        // |S| of a standard normal S has the variance 1 − 2/π; far from zero it varies as S does.
+        let half = (1.0 - 2.0 / std::f64::consts::PI).sqrt();
+        assert!((folded(0.0, 4.0) - half).abs() < 1e-12 && (folded(1.9, 4.0) - half).abs() < 1e-12);
+        assert!((folded(80.0, 4.0) - 1.0).abs() < 1e-6 && folded(3.0, 4.0) > half);
+        assert_eq!(folded(1.0, 0.0), 0.0);
+    }
 }

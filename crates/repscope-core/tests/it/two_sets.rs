@@ -252,3 +252,28 @@ fn batches_that_are_groups_cannot_be_told_from_them() {
     assert!((found.chance.expect("a chance level") - found.value.expect("a value")).abs() < 1e-12);
     assert!(found.note.is_some_and(|note| note.contains("every batch is one group")));
 }
+
+#[test]
+fn moments_that_one_row_decides_have_no_interval() {
+    let mut draw = Draw::new(91);
+    let mut latent = draw.normals(60 * COLUMNS);
+    latent[0] = 1e4;
+    let study = Study {
+        reference: Some(Arc::new(Reference {
+            embeddings: space("reference", COLUMNS, draw.normals(50 * COLUMNS)),
+            groups: None,
+        })),
+        ..Study::new(MODEL, space("latent", COLUMNS, latent))
+    };
+    for id in ["mmd(kernel=polynomial)", "frechet_distance"] {
+        let found = score(&study, id, &spec(39));
+        assert!(found.value.is_some() && found.interval.is_none(), "{found:?}");
+        let note = found.note.expect("a reason");
+        assert!(
+            note.contains("no interval: heavy tails: one of 110 rows makes up"),
+            "{note}"
+        );
+    }
+    // What a row does to a bounded kernel is bounded.
+    assert!(score(&study, "mmd(kernel=rbf)", &spec(39)).interval.is_some());
+}

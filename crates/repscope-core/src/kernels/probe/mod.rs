@@ -14,7 +14,7 @@ use faer::Mat;
 
 pub(crate) use self::folds::FEWEST;
 use self::folds::{Folds, LeftOut};
-pub(crate) use self::ridge::Ridge;
+pub(crate) use self::ridge::{Miss, Ridge, Trained};
 use self::rows::{Rows, Sums};
 pub(crate) use self::softmax::Softmax;
 use self::softmax::{Problem, correlations, softmax};
@@ -182,6 +182,12 @@ impl Shared<'_> {
         let rows = Rows::new(&self.study.embeddings, &folds, self.driver);
         let sums = Sums::of(&rows, self.driver);
         let penalties = self.spec.probe.ridge_penalties();
+        let single = || (0..self.study.embeddings.rows() as u32).collect();
+        let units: Vec<u32> = self
+            .groups
+            .as_ref()
+            .map_or_else(single, |groups| groups.codes().to_vec());
+        let signs = ridge::signs(&units, self.spec.seed);
         let mut own = vec![0.0; tested.len() * values.columns()];
         for (&row, out) in tested.iter().zip(own.chunks_exact_mut(values.columns())) {
             values.read_row(row as usize, out);
@@ -189,7 +195,7 @@ impl Shared<'_> {
         OfTargets {
             names: names.to_vec(),
             own,
-            ridge: ridge::ridge(&rows, &sums, values, &folds, &penalties, self.driver),
+            ridge: ridge::ridge(&rows, &sums, values, &folds, &penalties, &signs, self.driver),
         }
     }
 
@@ -438,5 +444,5 @@ pub(crate) fn memory(study: &Study, spec: &Spec) -> u64 {
         0
     };
     let of_targets = study.targets.as_ref().map_or(0, |own| own.values().columns() as u64);
-    of_products + of_weights + of_votes + n * (of_targets * 24 + 64)
+    of_products + of_weights + of_votes + n * (of_targets * 24 * 8 + 64)
 }

@@ -8,11 +8,13 @@
 use faer::Accum;
 use faer::linalg::matmul::matmul;
 use faer::{Mat, MatRef, Par};
+use rand::Rng;
 
 use super::cholesky::Factor;
 use super::folds::{Folds, LeftOut};
 use super::rows::{Rows, Scaled, Sums, grams, of_rows, times};
 use crate::data::Space;
+use crate::random;
 use crate::run::Driver;
 
 /// What the probes of all folds predict.
@@ -21,6 +23,67 @@ pub(crate) struct Ridge {
     pub(crate) predicted: Vec<f64>,
     /// The penalty of each target, by tested fold.
     pub(crate) chosen: Vec<Vec<f64>>,
+    /// What rows do as rows that train; none where rows that only test are predicted.
+    pub(crate) trained: Option<Trained>,
+}
+
+/// What each row does to the errors of rows that it trains a probe for.
+pub(crate) struct Trained {
+    /// Row by row, for each target, error and draw of signs.
+    values: Vec<f64>,
+    targets: usize,
+}
+
+/// An error of a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Miss {
+    Squared,
+    Absolute,
+}
+
+/// Draws of random signs of the units that are tested.
+const DRAWS: usize = 4;
+/// All of them, and each draw.
+const WAYS: usize = 1 + DRAWS;
+
+impl Trained {
+    /// The derivatives of Σ (y − ŷ)² or Σ |y − ŷ| of all tested rows by the weights of the rows that train.
+    pub(crate) fn of_all(&self, target: usize, miss: Miss) -> Vec<f64> {
+        self.of(target, miss, 0)
+    }
+
+    /// The same of sums in which each tested unit has a random sign: the mean of their squares is the sum of the squares of what every
+    /// unit that trains does to every unit that is tested.
+    pub(crate) fn of_signs(&self, target: usize, miss: Miss) -> Vec<Vec<f64>> {
+        (1..WAYS).map(|way| self.of(target, miss, way)).collect()
+    }
+
+    fn of(&self, target: usize, miss: Miss, way: usize) -> Vec<f64> {
+        let first = place(target, miss, way);
+        self.values
+            .iter()
+            .skip(first)
+            .step_by(self.targets * 2 * WAYS)
+            .copied()
+            .collect()
+    }
+}
+
+fn place(target: usize, miss: Miss, way: usize) -> usize {
+    (2 * target + usize::from(miss == Miss::Absolute)) * WAYS + way
+}
+
+/// A sign for each row in each draw; rows of a unit have the same.
+pub(super) fn signs(units: &[u32], seed: u64) -> Vec<Vec<f64>> {
+    let count = units.iter().max().map_or(0, |last| *last as usize + 1);
+    let draw = |draw: usize| {
+        let mut stream = random::stream(seed, "signs of tested units", draw as u64);
+        let of_units: Vec<f64> = (0..count)
+            .map(|_| if stream.next_u32() & 1 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        units.iter().map(|&unit| of_units[unit as usize]).collect()
+    };
+    (0..DRAWS).map(draw).collect()
 }
 
 /// Targets with mean 0 and variance 1 over all rows, so that no sum loses digits; a constant one is 0.
@@ -103,6 +166,7 @@ pub(super) fn ridge(
     targets: &Space,
     folds: &Folds,
     penalties: &[f64],
+    signs: &[Vec<f64>],
     driver: &Driver,
 ) -> Ridge {
     let probes = Probes::new(rows, sums, targets, driver);
@@ -153,7 +217,8 @@ pub(super) fn ridge(
         };
         (0..t).map(best).collect()
     };
-    let found = driver.map(folds.tested.len(), |at| {
+    let does_all = folds.tested.len() == rows.folds() as usize;
+    let predict = |at: usize| {
         let tested = folds.tested[at];
         let chosen = choose(tested);
         let left = LeftOut::one(tested);
@@ -174,18 +239,41 @@ pub(super) fn ridge(
             }
         }
         driver.progress().advance(1);
-        (chosen, probes.predict(&Line { weights, intercept }, tested))
-    });
+        let line = Line { weights, intercept };
+        let trained = does_all.then(|| probes.trained((&system, &scaled), &line, &chosen, tested, signs));
+        (chosen, probes.predict(&line, tested), trained)
+    };
     let mut predicted: Vec<(u32, Vec<f64>)> = Vec::new();
-    let mut chosen = Vec::new();
-    for (penalties, lines) in found {
+    let (mut chosen, mut values) = (
+        Vec::new(),
+        vec![0.0; if does_all { targets.rows() * t * 2 * WAYS } else { 0 }],
+    );
+    let width = t * 2 * WAYS;
+    driver.fold(folds.tested.len(), predict, (), |(), (penalties, lines, trained)| {
         chosen.push(penalties);
         predicted.extend(lines);
-    }
+        for (row, own) in trained.into_iter().flatten() {
+            let all = &mut values[row as usize * width..(row as usize + 1) * width];
+            all.iter_mut().zip(own).for_each(|(all, own)| *all += own);
+        }
+    });
     predicted.sort_by_key(|(row, _)| *row);
     Ridge {
         predicted: predicted.into_iter().flat_map(|(_, line)| line).collect(),
         chosen,
+        trained: does_all.then_some(Trained { values, targets: t }),
+    }
+}
+
+/// (XᵀX + αI)⁻¹ B of the standardized rows that train. Of fewer rows than columns it is (B − Xᵀ (XXᵀ + αI)⁻¹ X B) / α.
+fn solved(system: &System, penalty: f64, right: &Mat<f64>) -> Option<Mat<f64>> {
+    match system {
+        System::Columns { matrix, .. } => Some(Factor::new(matrix, penalty)?.solve(right)),
+        System::Rows { rows, matrix, .. } => {
+            let x = MatRef::from_row_major_slice(rows, matrix.nrows(), right.nrows());
+            let duals = Factor::new(matrix, penalty)?.solve(&(x * right));
+            Some((right - x.transpose() * duals) * faer::Scale(1.0 / penalty))
+        }
     }
 }
 
@@ -373,6 +461,89 @@ impl<'a> Probes<'a> {
         (0..self.count).map(error).collect()
     }
 
+    /// What each row that trains does to the errors on a fold: more weight on a row with residual r moves the prediction of a row x by
+    /// xᵀ (XᵀX + αI)⁻¹ x′ r, where columns are standardized, and by r / n through the intercept. How they are standardized is taken as given.
+    fn trained(
+        &self,
+        (system, scaled): (&System, &Scaled),
+        line: &Line,
+        chosen: &[f64],
+        tested: u32,
+        signs: &[Vec<f64>],
+    ) -> Vec<(u32, Vec<f64>)> {
+        let (d, t) = (self.rows.columns(), self.count);
+        let width = t * 2 * WAYS;
+        let error = |row: u32, predicted: &[f64], target: usize| {
+            self.targets.values[row as usize * t + target] - predicted[target]
+        };
+        // Σ of the slopes of the errors by the predictions, times the standardized row; the last line is their sum.
+        let (mut sums, mut tile) = (Mat::<f64>::zeros(d, width), Vec::new());
+        let mut slopes_of_all = vec![0.0; width];
+        let predicted = self.lines(line, tested);
+        let mut next = predicted.iter();
+        for task in self.rows.tasks(|own| own == tested) {
+            for places in Rows::tiles(&task) {
+                self.rows.read(places.clone(), 0..d, &mut tile);
+                let mut slopes = Vec::with_capacity(places.len() * width);
+                for (row, predicted) in next.by_ref().take(places.len()) {
+                    for target in 0..t {
+                        let (e, deviation) = (error(*row, predicted, target), self.targets.deviation[target]);
+                        for slope in [-2.0 * e * deviation * deviation, -e.signum() * deviation] {
+                            slopes.push(slope);
+                            slopes.extend(signs.iter().map(|signs| slope * signs[*row as usize]));
+                        }
+                    }
+                }
+                for line in slopes.chunks_exact(width) {
+                    slopes_of_all
+                        .iter_mut()
+                        .zip(line)
+                        .for_each(|(sum, slope)| *sum += slope);
+                }
+                let left = MatRef::from_row_major_slice(&tile, places.len(), d);
+                let right = MatRef::from_row_major_slice(&slopes, places.len(), width);
+                matmul(sums.as_mut(), Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+            }
+        }
+        for (way, all) in slopes_of_all.iter().enumerate() {
+            (0..d).for_each(|i| sums[(i, way)] = (sums[(i, way)] - all * scaled.mean[i]) * scaled.inverse[i]);
+        }
+        let of_target = 2 * WAYS;
+        for (target, penalty) in chosen.iter().enumerate() {
+            if chosen[..target].contains(penalty) {
+                continue;
+            }
+            let alike: Vec<usize> = (target..t).filter(|&other| chosen[other] == *penalty).collect();
+            let column = |at: usize| alike[at / of_target] * of_target + at % of_target;
+            let right = Mat::from_fn(d, alike.len() * of_target, |i, at| sums[(i, column(at))]);
+            let solved = solved(system, *penalty, &right).unwrap_or_else(|| Mat::zeros(d, right.ncols()));
+            for at in 0..solved.ncols() {
+                (0..d).for_each(|i| sums[(i, column(at))] = solved[(i, at)] * scaled.inverse[i]);
+            }
+        }
+        let shifts: Vec<f64> = (0..width)
+            .map(|way| slopes_of_all[way] / scaled.rows - (0..d).map(|i| sums[(i, way)] * scaled.mean[i]).sum::<f64>())
+            .collect();
+        let mut found = Vec::new();
+        for fold in (0..self.rows.folds()).filter(|&fold| fold != tested) {
+            let predicted = self.lines(line, fold);
+            let mut next = predicted.iter();
+            for task in self.rows.tasks(|own| own == fold) {
+                for places in Rows::tiles(&task) {
+                    self.rows.read(places.clone(), 0..d, &mut tile);
+                    let product = times(&tile, places.len(), &sums);
+                    for ((row, predicted), moves) in next.by_ref().take(places.len()).zip(product.chunks_exact(width)) {
+                        let of = |(way, moves): (usize, &f64)| {
+                            (moves + shifts[way]) * error(*row, predicted, way / of_target)
+                        };
+                        found.push((*row, moves.iter().enumerate().map(of).collect()));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Predictions of a fold, in standard units.
     fn lines(&self, line: &Line, fold: u32) -> Vec<(u32, Vec<f64>)> {
         let (mut found, mut tile) = (Vec::new(), Vec::new());
@@ -398,5 +569,69 @@ impl<'a> Probes<'a> {
             }
         }
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Order;
+
+    #[test]
+    fn a_row_that_trains_does_what_more_weight_on_it_does() {
+        let driver = Driver::silent(Order::Serial);
+        let x: Vec<f64> = (0..12).map(|i| (f64::from(i) * 1.7).sin()).collect();
+        let y: Vec<f64> = (0..12).map(|i| x[i] + (i as f64 * 2.9).cos()).collect();
+        let (space, targets) = (
+            Space::from_f64("z", 12, 1, x.clone()).unwrap(),
+            Space::from_f64("y", 12, 1, y.clone()).unwrap(),
+        );
+        let folds = Folds {
+            of: (0..12).map(|i| i % 3).collect(),
+            count: 3,
+            tested: vec![0, 1, 2],
+        };
+        let rows = Rows::new(&space, &folds, &driver);
+        let sums = Sums::of(&rows, &driver);
+        let units: Vec<u32> = (0..12).collect();
+        let penalty = 0.7;
+        let found = ridge(&rows, &sums, &targets, &folds, &[penalty], &signs(&units, 5), &driver);
+        let trained = found.trained.expect("all rows are tested");
+        // The same probes by hand, with more weight on one row; the scale of the column is that of equal weights.
+        let misses = |heavy: usize, more: f64| {
+            let (mut squared, mut absolute) = (0.0, 0.0);
+            for fold in 0..3 {
+                let trains: Vec<usize> = (0..12).filter(|i| i % 3 != fold).collect();
+                let n = trains.len() as f64;
+                let mean = trains.iter().map(|&i| x[i]).sum::<f64>() / n;
+                let deviation = (trains.iter().map(|&i| (x[i] - mean).powi(2)).sum::<f64>() / n).sqrt();
+                let z: Vec<f64> = x.iter().map(|x| (x - mean) / deviation).collect();
+                let weight = |i: usize| if i == heavy { 1.0 + more } else { 1.0 };
+                let total: f64 = trains.iter().map(|&i| weight(i)).sum();
+                let center = |of: &[f64]| trains.iter().map(|&i| weight(i) * of[i]).sum::<f64>() / total;
+                let (at, target) = (center(&z), center(&y));
+                let product: f64 = trains.iter().map(|&i| weight(i) * (z[i] - at) * (y[i] - target)).sum();
+                let square: f64 = trains.iter().map(|&i| weight(i) * (z[i] - at).powi(2)).sum();
+                for i in (0..12).filter(|i| i % 3 == fold) {
+                    let error = y[i] - target - product / (square + penalty) * (z[i] - at);
+                    squared += error * error;
+                    absolute += error.abs();
+                }
+            }
+            [squared, absolute]
+        };
+        for (place, miss) in [(0, Miss::Squared), (1, Miss::Absolute)] {
+            for (row, own) in trained.of_all(0, miss).into_iter().enumerate() {
+                let slope = (misses(row, 1e-6)[place] - misses(row, -1e-6)[place]) / 2e-6;
+                assert!((own - slope).abs() < 1e-6, "{miss:?} {row}: {own} {slope}");
+            }
+        }
+        // One unit alone has one sign.
+        let alike = ridge(&rows, &sums, &targets, &folds, &[penalty], &signs(&[0; 12], 5), &driver);
+        let alike = alike.trained.expect("all rows are tested");
+        let all = alike.of_all(0, Miss::Squared);
+        for signed in alike.of_signs(0, Miss::Squared) {
+            assert!(signed.iter().zip(&all).all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-12));
+        }
     }
 }

@@ -76,6 +76,20 @@ impl Pool {
         }
     }
 
+    /// How many units the smaller number of both sets is.
+    pub(crate) fn fewest_units(&self) -> usize {
+        let of_set = |rows: std::ops::Range<usize>| match &self.groups {
+            None => rows.len(),
+            Some(codes) => {
+                let mut own = codes[rows].to_vec();
+                own.sort_unstable();
+                own.dedup();
+                own.len()
+            }
+        };
+        of_set(0..self.new).min(of_set(self.new..self.rows.len()))
+    }
+
     /// Whether each row is new.
     pub(crate) fn marks(&self) -> Vec<bool> {
         (0..self.rows.len()).map(|place| place < self.new).collect()

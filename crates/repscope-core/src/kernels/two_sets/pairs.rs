@@ -69,6 +69,8 @@ pub(crate) fn median(distances: &[f64], rows: usize) -> f64 {
 /// A kernel of the rows of a pool.
 pub(crate) struct Kernel {
     values: Vec<f64>,
+    /// What each row has with itself, which the statistic leaves out.
+    own: Vec<f64>,
     rows: usize,
     sums: Vec<f64>,
     total: f64,
@@ -78,16 +80,20 @@ pub(crate) struct Kernel {
 pub(crate) struct Statistic {
     pub(crate) value: f64,
     pub(crate) effects: Vec<f64>,
+    /// The least that the value can be: minus what rows paired with themselves would add, with which it would be a squared distance.
+    pub(crate) least: f64,
 }
 
 impl Kernel {
-    /// From a symmetric matrix whose diagonal is zero.
-    pub(crate) fn new(values: Vec<f64>, rows: usize) -> Self {
+    /// From a symmetric matrix whose diagonal is zero, and its true diagonal.
+    pub(crate) fn new(values: Vec<f64>, own: Vec<f64>) -> Self {
+        let rows = own.len();
         let sums: Vec<f64> = values.chunks_exact(rows).map(|row| row.iter().sum()).collect();
         Kernel {
             total: sums.iter().sum(),
             sums,
             values,
+            own,
             rows,
         }
     }
@@ -143,7 +149,13 @@ impl Kernel {
         let value = within[0] + within[1] - 2.0 * between;
         let effect = |i: usize| 2.0 * ((own[i] - within[set(i)]) - (cross[i] - between)) / sizes[set(i)];
         let effects = (0..rows).map(effect).collect();
-        Some(Statistic { value, effects })
+        let with_itself = [mean(&self.own[..new]), mean(&self.own[new..])];
+        let more = |set: usize| (with_itself[set] - within[set]) / sizes[set];
+        Some(Statistic {
+            value,
+            effects,
+            least: -(more(0) + more(1)),
+        })
     }
 }
 
@@ -166,8 +178,10 @@ mod tests {
         // New 0 and 2, reference 1 and 5: 2·(1 + 5 + 1 + 3)/4 − 2 − 4 = −1.
         let driver = Driver::silent(Order::Serial);
         let kernel = matrix(&[0.0, 2.0, 1.0, 5.0], 1, |x, y| -distance(x, y), &driver);
-        let found = Kernel::new(kernel, 4).statistic(&pool(2, 4)).unwrap();
+        let found = Kernel::new(kernel, vec![0.0; 4]).statistic(&pool(2, 4)).unwrap();
         assert!((found.value + 1.0).abs() < 1e-12, "{}", found.value);
+        // With the zeros of the diagonal: 2·(1 + 5 + 1 + 3)/4 − 2/2 − 4/2 = 2, which is 3 more.
+        assert!((found.least + 3.0).abs() < 1e-12, "{}", found.least);
         assert!(found.effects.iter().sum::<f64>().abs() < 1e-12);
     }
 
@@ -176,7 +190,7 @@ mod tests {
         let values: Vec<f64> = (0..14).map(|i| f64::from(i * i % 17)).collect();
         let driver = Driver::silent(Order::Serial);
         let matrix = matrix(&values, 2, |x, y| (-distance(x, y)).exp(), &driver);
-        let kernel = Kernel::new(matrix.clone(), 7);
+        let kernel = Kernel::new(matrix.clone(), vec![1.0; 7]);
         let exchange = Exchange::new(&pool(3, 7).marks(), None);
         let draws = kernel.draws(&exchange, 5, "test", 40, &driver);
         for (number, found) in draws.iter().enumerate() {
@@ -186,7 +200,7 @@ mod tests {
                 .chain((0..7).filter(|&i| !marks[i]))
                 .collect();
             let moved = order.iter().flat_map(|&i| order.iter().map(move |&j| i * 7 + j));
-            let moved = Kernel::new(moved.map(|at| matrix[at]).collect(), 7);
+            let moved = Kernel::new(moved.map(|at| matrix[at]).collect(), vec![1.0; 7]);
             let expected = moved.statistic(&pool(3, 7)).unwrap().value;
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
@@ -197,7 +211,9 @@ mod tests {
         let values: Vec<f64> = (0..12).map(|i| (f64::from(i) * 1.7).sin()).collect();
         let driver = Driver::silent(Order::Serial);
         let matrix = matrix(&values, 1, |x, y| -distance(x, y), &driver);
-        let found = Kernel::new(matrix.clone(), 12).statistic(&pool(5, 12)).unwrap();
+        let found = Kernel::new(matrix.clone(), vec![0.0; 12])
+            .statistic(&pool(5, 12))
+            .unwrap();
         // Pairs weighted by the product of the weights of their rows.
         let weighted = |row: usize, by: f64| {
             let w = |i: usize| if i == row { 1.0 + by } else { 1.0 };

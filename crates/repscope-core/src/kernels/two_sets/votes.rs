@@ -3,6 +3,7 @@
 
 use super::Pool;
 use crate::kernels::neighbors::Neighbors;
+use crate::kernels::together::Together;
 use crate::run::Driver;
 
 /// Rows of a task.
@@ -18,8 +19,8 @@ pub(crate) struct Votes {
 }
 
 /// What a row with so many of `k` neighbors of its own set says for its own set: each neighbor counts with the inverse size of its set.
-fn balanced(own: usize, k: usize, [mine, theirs]: [f64; 2]) -> f64 {
-    let (for_own, for_other) = (own as f64 / (mine - 1.0), (k - own) as f64 / theirs);
+fn balanced(own: f64, k: usize, [mine, theirs]: [f64; 2]) -> f64 {
+    let (for_own, for_other) = (own / (mine - 1.0), (k as f64 - own) / theirs);
     for_own / (for_own + for_other)
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn votes(neighbors: &Neighbors, k: usize, marks: &[bool]) -> Option<V
         let alike = list.iter().filter(|&&other| marks[other as usize] == is_new).count();
         own += alike;
         let (set, sizes) = if is_new { (0, [new, old]) } else { (1, [old, new]) };
-        sums[set] += balanced(alike, k, sizes);
+        sums[set] += balanced(alike as f64, k, sizes);
     }
     Some(Votes {
         own: own as f64 / (marks.len() * k) as f64,
@@ -49,9 +50,17 @@ pub(crate) fn votes(neighbors: &Neighbors, k: usize, marks: &[bool]) -> Option<V
     })
 }
 
-/// What each row does to both statistics: what they would lose without it, lists taking the next neighbor for a row that is gone. The
-/// lists hold one more neighbor than k.
-pub(crate) fn effects(neighbors: &Neighbors, k: usize, pool: &Pool, driver: &Driver) -> [Vec<f64>; 2] {
+/// What rows do to a statistic: by their own value, and together with those whose neighbors they are.
+pub(crate) struct Effects {
+    pub(crate) of_rows: Vec<f64>,
+    pub(crate) together: Together,
+}
+
+/// What each row does to both statistics.
+///
+/// Where a neighbor is missing, the list takes one more row, which is of the own set about as often as the others. So a neighbor of the own
+/// set does (1 − share) / k to the share, and another −share / k: the neighbors of a row together do nothing.
+pub(crate) fn effects(neighbors: &Neighbors, k: usize, pool: &Pool, driver: &Driver) -> [Effects; 2] {
     let marks = pool.marks();
     let rows = marks.len();
     let sizes = [pool.new as f64, pool.old() as f64];
@@ -60,20 +69,25 @@ pub(crate) fn effects(neighbors: &Neighbors, k: usize, pool: &Pool, driver: &Dri
     let parts = driver.blocks(rows, ROWS, |block| {
         let (mut values, mut changes) = (Vec::new(), Vec::new());
         for row in block {
-            let list = neighbors.of(row);
-            let is_own = |other: &u32| marks[*other as usize] == marks[row];
-            let own = list[..k].iter().filter(|other| is_own(other)).count();
-            let value = [own as f64 / k as f64, balanced(own, k, both(row))];
+            let list = &neighbors.of(row)[..k];
+            let is_own = |other: &u32| f64::from(u8::from(marks[*other as usize] == marks[row]));
+            let own: f64 = list.iter().map(is_own).sum();
+            let share = own / k as f64;
+            let value = [share, balanced(own, k, both(row))];
             values.push(value);
-            let next = list
-                .get(k)
-                .map_or(own as f64 / k as f64, |other| f64::from(u8::from(is_own(other))));
-            for &other in &list[..k] {
-                // A list that holds all rows has no next one: it stays as it is on average.
-                let changed = own as f64 - f64::from(u8::from(is_own(&other))) + next;
-                let without = [changed / k as f64, balanced(changed.round() as usize, k, both(row))];
-                changes.push((row as u32, other, [value[0] - without[0], value[1] - without[1]]));
-            }
+            let without = |other: &u32| own - is_own(other) + share;
+            let change = |other: &u32| {
+                let kept = without(other);
+                [share - kept / k as f64, value[1] - balanced(kept, k, both(row))]
+            };
+            let each: Vec<[f64; 2]> = list.iter().map(change).collect();
+            let mean = [0, 1].map(|of| each.iter().map(|change| change[of]).sum::<f64>() / k as f64);
+            let centered = |change: [f64; 2]| [change[0] - mean[0], change[1] - mean[1]];
+            changes.extend(
+                list.iter()
+                    .zip(each)
+                    .map(|(&other, own)| (row as u32, other, centered(own))),
+            );
         }
         (values, changes)
     });
@@ -87,20 +101,17 @@ pub(crate) fn effects(neighbors: &Neighbors, k: usize, pool: &Pool, driver: &Dri
     };
     let all = mean(0, 0..rows);
     let of_set = [mean(1, 0..pool.new), mean(1, pool.new..rows)];
-    let mut effects = [vec![0.0; rows], vec![0.0; rows]];
-    for (row, value) in values.iter().enumerate() {
-        let weight = weight(row);
-        effects[0][row] += weight[0] * (value[0] - all);
-        effects[1][row] += weight[1] * (value[1] - of_set[set(row)]);
-    }
-    for (row, other, change) in changes.into_iter().flatten() {
-        let weight = weight(row as usize);
-        effects[0][other as usize] += weight[0] * change[0];
-        effects[1][other as usize] += weight[1] * change[1];
-    }
-    effects.map(|own| {
-        let center = own.iter().sum::<f64>() / rows as f64;
-        own.into_iter().map(|effect| effect - center).collect()
+    let units = pool.units();
+    [0, 1].map(|of| {
+        let center = |row: usize| if of == 0 { all } else { of_set[set(row)] };
+        let own = |(row, value): (usize, &[f64; 2])| weight(row)[of] * (value[of] - center(row));
+        let mut of_rows: Vec<f64> = values.iter().enumerate().map(own).collect();
+        let mut together = Together::new(rows);
+        for (row, other, change) in changes.iter().flatten() {
+            together.add(units, *row, *other, weight(*row as usize)[of] * change[of]);
+        }
+        together.add_to(&mut of_rows);
+        Effects { of_rows, together }
     })
 }
 
@@ -125,7 +136,7 @@ mod tests {
     #[test]
     fn sets_of_unlike_size_weigh_the_same() {
         // 3 of 4 neighbors of the own set, which has 10 more rows beside this one while the other has 10: 3/10 against 1/10.
-        assert!((balanced(3, 4, [11.0, 10.0]) - 0.75).abs() < 1e-15);
-        assert!((balanced(3, 4, [31.0, 10.0]) - 0.5).abs() < 1e-15);
+        assert!((balanced(3.0, 4, [11.0, 10.0]) - 0.75).abs() < 1e-15);
+        assert!((balanced(3.0, 4, [31.0, 10.0]) - 0.5).abs() < 1e-15);
     }
 }

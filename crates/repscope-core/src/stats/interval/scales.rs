@@ -99,6 +99,20 @@ impl Interval {
         self
     }
 
+    /// The values from which this one is as far as their own error reaches, where the squared error grows with the value above its least
+    /// one: (x − value)² = reach² (x − least) / (value − least). A squared distance is such a value, and an interval of its own error would
+    /// miss upward whenever it comes out small.
+    pub(crate) fn with_error_of_ends(mut self, value: f64, least: f64) -> Self {
+        let (above, reach) = (value - least, (self.high - self.low) / 2.0);
+        if above > 0.0 && reach.is_finite() {
+            let growth = reach * reach / above;
+            let half = (growth * growth / 4.0 + growth * above).sqrt();
+            let center = value + growth / 2.0;
+            (self.low, self.high) = (center - half, center + half);
+        }
+        self
+    }
+
     /// The same level with regard to the skewness of the effects (Hall 1992): where a few units raise a value, values that come out
     /// low have small errors as well, and an interval of equal reach would miss upward. With γ the skewness Σ e³ / (Σ e²)^(3/2),
     /// T + γT²/3 + γ²T³/27 + γ/6 has the distribution of Student's t more nearly than T = error / standard error.
@@ -182,6 +196,26 @@ pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f6
 mod tests {
     use super::super::from_standard_error;
     use crate::score::Interval;
+
+    #[test]
+    fn ends_are_as_far_as_their_own_error_reaches() {
+        // A value of 3, 4 above the least, whose error reaches 2: (x − 3)² = 4 (x + 1)/4 at x = (7 ± √17)/2.
+        let of = |reach: f64| Interval {
+            low: 3.0 - reach,
+            high: 3.0 + reach,
+            level: 0.95,
+            standard_error: Some(1.0),
+            unit: "rows",
+            method: "influence",
+            effects: None,
+        };
+        let found = of(2.0).with_error_of_ends(3.0, -1.0);
+        let ends = [7.0 - 17f64.sqrt(), 7.0 + 17f64.sqrt()].map(|end| end / 2.0);
+        assert!((found.low - ends[0]).abs() < 1e-12 && (found.high - ends[1]).abs() < 1e-12);
+        // However far it reaches, not below the least; and a value at the least has no other scale.
+        assert!(of(1e6).with_error_of_ends(3.0, -1.0).low >= -1.0);
+        assert_eq!(of(2.0).with_error_of_ends(3.0, 3.0).high, 5.0);
+    }
 
     #[test]
     fn other_scales_keep_small_errors_and_the_range() {

@@ -17,6 +17,14 @@ impl Units<'_> {
         }
     }
 
+    /// The number of the unit of a row.
+    pub(crate) fn of(&self, row: u32) -> u32 {
+        match self {
+            Units::Single(_) => row,
+            Units::Groups(codes, _) => codes[row as usize],
+        }
+    }
+
     /// Sum and count of the values of each unit.
     pub(crate) fn sums(&self, values: &[f64]) -> Vec<(f64, f64)> {
         match self {
