@@ -108,7 +108,7 @@ mod tests {
         found.add(rows, 1, 3, 0.75);
         let expected = (1.0 - 0.1 - (2.0 * 0.36 + 3.0 * 0.16) / 3.0) * 4.0 / 2.0;
         assert!((found.of_pairs(5) - expected).abs() < 1e-12);
-        assert_eq!(found.effects, [0.0, 0.75, 0.0, 0.25, 0.0]);
+        assert_eq!(found.effects, [0.0, 0.25, 0.0, 0.75, 0.0]);
     }
 
     #[test]
