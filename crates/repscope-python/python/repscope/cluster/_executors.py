@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import concurrent.futures
+import math
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._repscope import InputError
 from ._work import peek, plain, work
 
+#: How long the number of cores is taken to be the same, in seconds.
+_ASK = 5.0
 #: How long to wait for calls before looking whether the run was stopped, in seconds.
 _LOOK = 0.5
 
@@ -23,6 +27,8 @@ class Executor:
 
     #: Threads of a task.
     threads: int = 1
+    #: Workers of one process.
+    sharing: int = 1
 
     def put(self, value: bytes) -> object:
         """Makes something available to many calls."""
@@ -95,6 +101,7 @@ class Local(Executor):
     def __init__(self, workers: int | None = None, threads: int = 1) -> None:
         self._workers = workers or max(1, (os.cpu_count() or 1) // threads)
         self.threads = threads
+        self.sharing = self._workers
         self._pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="repscope")
 
     def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
@@ -160,6 +167,7 @@ class Ray(Executor):
             **(options or {}),
         }
         self._remote: dict[Callable[..., Any], Any] = {}
+        self._width = (1, -math.inf)
 
     def put(self, value: bytes) -> object:
         return self._ray.put(value)  # type: ignore[no-any-return]
@@ -185,8 +193,13 @@ class Ray(Executor):
             self._ray.cancel(handle, force=True)
 
     def width(self) -> int:
-        cores = self._ray.cluster_resources().get("CPU", 1)
-        return max(1, int(cores // self.threads))
+        # Asking takes a moment, and rounds may be short.
+        width, since = self._width
+        if time.monotonic() - since > _ASK:
+            cores = self._ray.cluster_resources().get("CPU", 1)
+            width = max(1, int(cores // self.threads))
+            self._width = (width, time.monotonic())
+        return width
 
     def peek(self, reference: Any) -> tuple[Any, tuple[int, ...], str]:
         ((shape, dtype, is_plain),) = self.gather([self.submit(peek, [reference])])
