@@ -418,15 +418,17 @@ fn what_workers_report_ends_all_halves() {
             self.0.run(stage, take)
         }
     }
-    let here = workers_that_keep(vec![Matrix::new(3, true, blobs(9, ROWS, 3))], 10);
+    // Halves of a super-block or less are brought here.
+    let rows = 2 * SUPER_BLOCK + 300;
+    let here = workers_that_keep(vec![Matrix::new(3, true, blobs(9, rows, 3))], 10);
     let own = Elsewhere::new(
         0,
-        (ROWS, 3),
+        (rows, 3),
         true,
         String::new(),
         Arc::new(Tired(here, AtomicUsize::new(0))),
     );
-    let space = Space::new("z", ROWS, 3, Values::Elsewhere(Arc::new(own))).expect("a shape");
+    let space = Space::new("z", rows, 3, Values::Elsewhere(Arc::new(own))).expect("a shape");
     let spec = Spec {
         restarts: 2,
         ..Spec::default()
