@@ -126,7 +126,9 @@ def test_k_means_needs_no_worker_that_holds_all_rows(shards: SimpleNamespace) ->
     # Neither room to keep anything nor for all rows.
     rows = 18_432 * (6 * (2 * 4 + 16) + 1024)
     options: dict[str, Any] = {"restarts": 2, "clusters": 4}
-    found = rc.nmi(of_shards(shards, "pca"), shards.labels, executor=Looking(2), memory=rows * 8 // 7 + 200_000, **options)
+    found = rc.nmi(
+        of_shards(shards, "pca"), shards.labels, executor=Looking(2), memory=rows * 8 // 7 + 200_000, **options
+    )
     expected = repscope.nmi(shards.pca, shards.labels, **options)
     assert found.value == expected.value and found.interval == expected.interval
     assert most == 18_432

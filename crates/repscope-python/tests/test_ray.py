@@ -220,6 +220,23 @@ def test_a_dataset_of_ray_is_shards(cluster: Any, data: dict[str, Any], tmp_path
         rc.two_nn(read, sample=40)
 
 
+def test_rows_of_a_dataset_keep_their_order(cluster: Any, data: dict[str, Any]) -> None:
+    of_data = pytest.importorskip("ray.data")
+    first = data["z"][0]
+
+    def slowly(batch: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(3 if (batch["data"][0] == first).all() else 0)
+        return batch
+
+    second = add_node(cluster)
+    cluster.wait_for_nodes()
+    try:
+        made = of_data.from_numpy(np.array_split(data["z"], 4)).map_batches(slowly, batch_size=None)
+        assert rc.two_nn(made, sample=40).value == repscope.two_nn(data["z"], sample=40).value
+    finally:
+        cluster.remove_node(second, allow_graceful=False)
+
+
 def test_a_bucket_is_read_by_workers(cluster: Any, data: dict[str, Any]) -> None:
     # Runs where a server of buckets is installed: pip install "moto[server]" s3fs
     server, s3fs = pytest.importorskip("moto.server"), pytest.importorskip("s3fs")

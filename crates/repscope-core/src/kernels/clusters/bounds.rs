@@ -175,21 +175,21 @@ impl WithSimd for Undecided<'_> {
             .labels
             .iter()
             .zip(&bounds.upper)
-            .zip(&chunk.squared_lengths)
             .zip(S::as_simd_f32s(&bounds.lower).0);
         let zero = simd.splat_f32s(0.0);
+        // Where squares differ by less than their error, scores may order them otherwise.
+        let slack = 2.0 * scorer.error(chunk.squared_lengths.iter().copied().fold(0.0, f32::max));
         // Every row is written down, and written over by the next one if it is decided: quicker than a jump that
         // nobody can foresee.
         let mut open = vec![0; bounds.labels.len()];
         let mut count = 0;
-        for (row, (((&label, &upper), &squared), &lower)) in (0u32..).zip(rows) {
+        for (row, ((&label, &upper), &lower)) in (0u32..).zip(rows) {
             let way = ways.of_centers.get(label as usize).copied().unwrap_or(0.0);
             let upper = upper + way + ROUNDING * (upper.abs() + way);
             let lower = simd.sub_f32s(simd.mul_f32s(lower, shrink), of_groups);
-            // Where squares differ by less than their error, scores may order them otherwise.
-            let limit = upper.max(0.0) * upper.max(0.0) + 2.0 * scorer.error(squared);
             let lower = simd.max_f32s(lower, zero);
-            let may_be_nearer = simd.less_than_or_equal_f32s(simd.mul_f32s(lower, lower), simd.splat_f32s(limit));
+            let limit = simd.splat_f32s(upper * upper + slack);
+            let may_be_nearer = simd.less_than_or_equal_f32s(simd.mul_f32s(lower, lower), limit);
             open[count] = row;
             count += usize::from(simd.first_true_m32s(may_be_nearer) < S::F32_LANES);
         }

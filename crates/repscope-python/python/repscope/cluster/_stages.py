@@ -84,7 +84,7 @@ class Stages:
                 handles[number] = self._executor.put(parts[number])
             return handles[number]
 
-        def call(batch: Sequence[int]) -> tuple[Any, ...]:
+        def call(batch: Sequence[int], number: int) -> tuple[int | None, tuple[Any, ...]]:
             needed = sorted({own for number in batch for own in tasks[number][1]})
             place = {own: at for at, own in enumerate(needed)}
             made = []
@@ -94,9 +94,13 @@ class Stages:
                 made.append(Task(keys[number], sent, [place[part] for part in own], body, keeps))
             read = {reading[0] for number in batch for reading in tasks[number][0]}
             matrices = {number: self._matrices[number] for number in read}
-            return (made, matrices, self._store, self._executor.threads, keep, everywhere, *(part(own) for own in needed))
+            others = [part(own) for own in needed]
+            # Rounds come to the same rows in the same order.
+            place = number * self._executor.width() // len(batches) if tasks[batch[0]][4] else None
+            return place, (made, matrices, self._store, self._executor.threads, keep, everywhere, *others)
 
-        stream = self._executor.stream(work, (call(batch) for batch in batches), self._stopped.is_set)
+        calls = (call(batch, number) for number, batch in enumerate(batches))
+        stream = self._executor.stream(work, calls, self._stopped.is_set)
         try:
             coming: list[bytes] = []
             for number, stored in enumerate(is_stored):
@@ -107,7 +111,7 @@ class Stages:
                     self.taken += 1
                 elif stored:
                     # The file is damaged.
-                    (again,) = self._executor.gather([self._executor.submit(work, call([number]))])
+                    (again,) = self._executor.gather([self._executor.submit(work, call([number], 0)[1])])
                     (partial,) = again
                     self.computed += 1
                 else:
@@ -124,8 +128,18 @@ class Stages:
         costs = [self._cost(task) for task in tasks]
         total = sum(cost for cost, stored in zip(costs, is_stored) if not stored)
         width = self._executor.width()
-        most = min(_BATCH, max(total / (4 * width), min(total / width, _SHORT)))
+        most = min(_BATCH, total / (4 * width))
         batch: list[int] = []
+        if total < width * _SHORT:
+            # As many calls as run at a time, of about the same length.
+            passed = 0.0
+            shares: dict[int, list[int]] = {}
+            for number, stored in enumerate(is_stored):
+                if not stored:
+                    shares.setdefault(int((passed + costs[number] / 2) / total * width), []).append(number)
+                    passed += costs[number]
+            yield from (own[at : at + _MOST_TASKS] for own in shares.values() for at in range(0, len(own), _MOST_TASKS))
+            return
         spent = 0.0
         for number, stored in enumerate(is_stored):
             if stored:
