@@ -225,7 +225,7 @@ def test_rows_of_a_dataset_keep_their_order(cluster: Any, data: dict[str, Any]) 
     first = data["z"][0]
 
     def slowly(batch: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(3 if (batch["data"][0] == first).all() else 0)
+        time.sleep(8 if (batch["data"][0] == first).all() else 0)
         return batch
 
     second = add_node(cluster)
@@ -353,6 +353,13 @@ def test_the_command_says_that_a_cluster_does_not_answer(tmp_path: Path) -> None
     blocked["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "none"), environment.get("PYTHONPATH", "")])
     done = subprocess.run(command, capture_output=True, text=True, env=blocked, cwd=tmp_path)
     assert done.returncode == 2 and 'pip install "repscope[ray]"' in done.stderr, done.stderr
+
+
+def test_the_command_says_at_once_that_nobody_listens_at_an_address(tmp_path: Path) -> None:
+    np.save(tmp_path / "z.npy", np.zeros((10, 2), dtype="f4"))
+    command = [sys.executable, "-m", "repscope", "evaluate", str(tmp_path / "z.npy"), "--cluster", "127.0.0.1:1"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2 and "no Ray cluster answers at '127.0.0.1:1'" in done.stderr, done.stderr
 
 
 def test_the_command_is_cancelled_by_ctrl_c(cluster: Any, data: dict[str, Any], tmp_path: Path) -> None:

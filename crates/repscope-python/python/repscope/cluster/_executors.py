@@ -6,6 +6,7 @@ from __future__ import annotations
 import concurrent.futures
 import math
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -127,6 +128,13 @@ class Local(Executor):
         return self._workers
 
 
+def _knock(address: str | None) -> None:
+    """Fails where nobody listens at ``host:port``, which Ray finds out after minutes."""
+    host, _, port = (address or "").rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
 class Ray(Executor):
     """A Ray cluster.
 
@@ -161,8 +169,9 @@ class Ray(Executor):
         self.threads = threads
         if not ray.is_initialized():
             try:
+                _knock(address)
                 ray.init(address=address, log_to_driver=False, **(init or {}))
-            except ConnectionError as error:
+            except OSError as error:
                 raise InputError(
                     f"no Ray cluster answers at {address!r}: {error}; start one with `ray start --head`, or name its address"
                 ) from None
