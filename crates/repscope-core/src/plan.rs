@@ -334,18 +334,15 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
                 Some(matrix) => blocks::singular(matrix, name, [&OF_CENTERED, &OF_RAW], eps, driver)?,
             });
         }
-        if let (true, Some(matrix)) = (needs.contains(&Need::Clusters), space.elsewhere()) {
-            let (groups, halves) = (shared.study.episodes.as_deref(), needs.contains(&Need::Clusterings));
-            let (found, halves, deviations) = blocks::clusters(matrix, groups, halves, spec, driver)?;
-            shared.passes.clusters = Some(found);
-            shared.passes.clusterings = Some(halves);
-            shared.passes.deviations = Some(deviations);
-        } else if needs.contains(&Need::Clusters) {
+        if needs.contains(&Need::Clusters) {
             let (k, restarts) = (spec.clusters, spec.restarts);
-            let found = kmeans(space, None, k, restarts, Swaps::Tried, spec.seed, driver);
+            let found = kmeans(space, None, k, restarts, Swaps::Tried, spec.seed, driver)?;
             if needs.contains(&Need::Clusterings) {
                 let (groups, count) = (shared.study.episodes.as_deref(), spec.clusterings);
-                let halves = kmeans_of_halves(space, &found, groups, restarts, count, spec.seed, driver);
+                let halves = kmeans_of_halves(space, &found, groups, restarts, count, spec.seed, driver)?;
+                if let Some(matrix) = space.elsewhere() {
+                    shared.passes.deviations = Some(blocks::clusters::deviations(matrix, driver)?);
+                }
                 shared.passes.clusterings = Some(halves);
             }
             shared.passes.clusters = Some(found);

@@ -7,7 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
-use repscope_core::blocks::{Elsewhere, Rows, Stage, Task, Workers, execute};
+use repscope_core::blocks::{Elsewhere, Rows, Stage, Task, Workers, execute_kept};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Error, Space, Values, draw_queries, nearest_neighbors, nearest_neighbors_of};
 use repscope_io::{Array, Data};
@@ -30,8 +30,8 @@ pub fn array((number, rows, columns, is_single, digest): &Matrix, workers: Arc<d
 /// What a task reads, as Python sees it: the number of the matrix, and its first row and the one behind the last, or single rows.
 type Read = (u32, Option<(usize, usize)>, Option<Py<PyArray1<u32>>>);
 
-/// A task as Python sees it: what it reads, the numbers of its parts, its body, and its cost.
-type Described = (Vec<Read>, Vec<usize>, Py<PyBytes>, f64);
+/// A task as Python sees it: what it reads, the numbers of its parts, its body, its cost, and whether workers keep what they made.
+type Described = (Vec<Read>, Vec<usize>, Py<PyBytes>, f64, bool);
 
 fn described(py: Python<'_>, task: &Task) -> Described {
     let read = |read: &repscope_core::blocks::Read| match &read.rows {
@@ -44,6 +44,7 @@ fn described(py: Python<'_>, task: &Task) -> Described {
         task.parts.clone(),
         PyBytes::new(py, &task.body).unbind(),
         task.cost,
+        task.keeps,
     )
 }
 
@@ -125,9 +126,32 @@ pub fn message(error: &PyErr) -> String {
     })
 }
 
-/// Runs a task on the rows that it reads, given as arrays of 32 or 64 bits in C order.
+/// What a worker keeps of some rows from one task to the next.
+#[pyclass(frozen, module = "repscope._repscope")]
+#[derive(Default)]
+pub struct Kept(repscope_core::blocks::Kept);
+
+#[pymethods]
+impl Kept {
+    #[new]
+    fn new() -> Self {
+        Kept::default()
+    }
+
+    /// Whether a task with this body needs no rows beside what is kept.
+    fn serves(&self, body: &[u8]) -> bool {
+        self.0.serves(body)
+    }
+
+    /// How many bytes are kept.
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+/// Runs a task on the rows that it reads, given as arrays of 32 or 64 bits in C order; none are needed where what is kept serves it.
 #[pyfunction]
-#[pyo3(signature = (shared, parts, body, rows, threads=None))]
+#[pyo3(signature = (shared, parts, body, rows, threads=None, kept=None))]
 pub fn run_task<'py>(
     py: Python<'py>,
     shared: PyBackedBytes,
@@ -135,6 +159,7 @@ pub fn run_task<'py>(
     body: PyBackedBytes,
     rows: Vec<(String, Bound<'py, PyAny>)>,
     threads: Option<usize>,
+    kept: Option<Bound<'py, Kept>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(threads)?;
     let mut spaces = Vec::new();
@@ -156,8 +181,10 @@ pub fn run_task<'py>(
         spaces.push(space.map_err(|error| InputError::new_err(error.to_string()))?);
     }
     let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
-    let partial =
-        py.detach(|| pool.install(|| execute(&shared, &parts, &body, &spaces, &Driver::silent(Order::Parallel))));
+    let none = repscope_core::blocks::Kept::default();
+    let kept = kept.as_ref().map_or(&none, |kept| &kept.get().0);
+    let driver = Driver::silent(Order::Parallel);
+    let partial = py.detach(|| pool.install(|| execute_kept(&shared, &parts, &body, &spaces, kept, &driver)));
     let partial = partial.map_err(|error| exception(anyhow::Error::from(error).into()))?;
     Ok(PyBytes::new(py, &partial))
 }

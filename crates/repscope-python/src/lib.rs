@@ -67,6 +67,7 @@ fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DataError", module.py().get_type::<errors::DataError>())?;
     module.add("InternalError", module.py().get_type::<errors::InternalError>())?;
     module.add_class::<results::Run>()?;
+    module.add_class::<blocks::Kept>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(declared_metrics, module)?)?;
     module.add_function(wrap_pyfunction!(declared_options, module)?)?;

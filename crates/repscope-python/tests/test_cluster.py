@@ -18,6 +18,7 @@ import repscope
 import repscope.cluster as rc
 from repscope.cluster._shards import open_matrix
 from repscope.cluster._stages import bytes_of
+from repscope.cluster._work import Bits, Keep, Keeping
 
 #: A little more than one super-block, so that blocks have to be merged.
 ROWS = 18_432 + 600
@@ -106,6 +107,62 @@ def test_scores_of_k_means_are_the_same(shards: SimpleNamespace, local: rc.Local
     found = rc.inertia(of_shards(shards, "pca"), executor=local, restarts=2)
     expected = repscope.inertia(shards.pca, restarts=2)
     assert found.value == expected.value and found.interval == expected.interval
+
+
+def test_k_means_needs_no_worker_that_holds_all_rows(shards: SimpleNamespace) -> None:
+    most = 0
+
+    class Looking(rc.Local):
+        """Looks at what tasks read."""
+
+        def submit(self, function: Any, args: Any) -> object:
+            nonlocal most
+            for task in args[0]:
+                for _, span, single in task.reads:
+                    rows = single.rows() if isinstance(single, Bits) else single
+                    most = max(most, span[1] - span[0] if span is not None else len(rows))
+            return super().submit(function, args)
+
+    # Neither room to keep anything nor for all rows.
+    rows = 18_432 * (6 * (2 * 4 + 16) + 1024)
+    options: dict[str, Any] = {"restarts": 2, "clusters": 4}
+    found = rc.nmi(
+        of_shards(shards, "pca"), shards.labels, executor=Looking(2), memory=rows * 8 // 7 + 200_000, **options
+    )
+    expected = repscope.nmi(shards.pca, shards.labels, **options)
+    assert found.value == expected.value and found.interval == expected.interval
+    assert most == 18_432
+    with pytest.raises(repscope.InputError, match="k-means: a task needs about .* raise memory"):
+        rc.nmi(of_shards(shards, "pca"), shards.labels, executor=rc.Local(2), memory=rows + 10_000, **options)
+
+
+def test_rows_of_a_half_travel_as_bits() -> None:
+    half = np.flatnonzero(np.random.default_rng(0).random(30_000) < 0.5).astype("u4")[100:]
+    sent = Bits.of(half)
+    assert isinstance(sent, Bits) and len(sent.bits) < 4_000 and (sent.rows() == half).all()
+    for others in (half[::-1], np.array([3, 1_000_000], dtype="u4"), np.array([], dtype="u4")):
+        assert Bits.of(others) is others
+
+
+def test_a_worker_keeps_no_more_than_it_may(shards: SimpleNamespace) -> None:
+    taken: list[int] = []
+
+    class Counted(Keeping):
+        def put(self, key: Any, kept: Any, keep: Keep) -> None:
+            super().put(key, kept, keep._replace(most=most))
+            taken.append(sum(own[1] for own in self._all.values()))
+
+    expected = repscope.inertia(shards.jepa, restarts=2)
+    for most in (0, 1_500_000, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            kept = Counted()
+            patch.setattr("repscope.cluster._work.KEEPING", kept)
+            patch.setattr("repscope.cluster._stages.KEEPING", kept)
+            taken.clear()
+            found = rc.inertia(of_shards(shards, "jepa"), executor=rc.Local(1), restarts=2)
+            assert found.value == expected.value and found.interval == expected.interval
+            assert max(taken) <= most and (max(taken) > 0) == (most > 0)
+            assert not kept._all, "what was kept goes with the run"
 
 
 def test_all_rows_as_queries_have_the_same_neighbors(shards: SimpleNamespace, local: rc.Local) -> None:

@@ -36,6 +36,21 @@ impl Writer {
         values.iter().for_each(|value| self.0.extend(value.to_le_bytes()));
     }
 
+    pub(super) fn singles(&mut self, values: &[f32]) {
+        self.size(values.len());
+        values.iter().for_each(|value| self.0.extend(value.to_le_bytes()));
+    }
+
+    pub(super) fn sizes(&mut self, values: &[usize]) {
+        self.size(values.len());
+        values.iter().for_each(|value| self.size(*value));
+    }
+
+    /// What was finished before.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Writer(bytes)
+    }
+
     pub(super) fn append(&mut self, other: Writer) {
         self.0.extend(other.0);
     }
@@ -91,6 +106,21 @@ impl<'a> Reader<'a> {
     pub(super) fn words(&mut self) -> Result<Vec<u32>> {
         let (bytes, _) = self.many(4)?.as_chunks::<4>();
         Ok(bytes.iter().map(|own| u32::from_le_bytes(*own)).collect())
+    }
+
+    pub(super) fn singles(&mut self) -> Result<Vec<f32>> {
+        let (bytes, _) = self.many(4)?.as_chunks::<4>();
+        Ok(bytes.iter().map(|own| f32::from_le_bytes(*own)).collect())
+    }
+
+    pub(super) fn sizes(&mut self) -> Result<Vec<usize>> {
+        let (bytes, _) = self.many(8)?.as_chunks::<8>();
+        Ok(bytes.iter().map(|own| u64::from_le_bytes(*own) as usize).collect())
+    }
+
+    /// What was not read yet.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.0
     }
 
     /// Nothing may be left.

@@ -34,7 +34,7 @@ pub(crate) fn frame(matrix: &Elsewhere, name: &str, preparation: Preparation, dr
 }
 
 /// The mean of each column.
-fn means(matrix: &Elsewhere, name: &str, preparation: Preparation, driver: &Driver) -> Result<Vec<f64>> {
+pub(super) fn means(matrix: &Elsewhere, name: &str, preparation: Preparation, driver: &Driver) -> Result<Vec<f64>> {
     let first = some_rows(matrix, name, &[0], driver)?;
     let factors = factors(&first, preparation).map_err(|row| no_direction(name, row))?;
     let origin = Means::origin(&first, factors.as_deref());

@@ -15,11 +15,13 @@
 //! | label retrieval | of each query the most similar rows of a super-block, with similarities | by similarity, then row |
 //! | kernel and class sums | a sum of each query over a super-block | added in the order of super-blocks |
 //! | moments, singular values | sums, scatter matrices and triangles of a super-block | in the order of super-blocks |
+//! | k-means | of each start the sums and counts of a super-block and how many labels changed; labels and costs at the end | in the order of super-blocks |
 //! | effects of rows | a value for each row | one behind the other |
 //!
 //! This crate starts no process and opens no connection: [`Workers`] is what a program implements.
 
 mod bytes;
+pub(crate) mod clusters;
 mod frames;
 mod pairs;
 mod rankings;
@@ -27,17 +29,21 @@ mod rows;
 mod selection;
 mod singular;
 mod spectrum;
+mod together;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Reader, Writer};
+pub use clusters::Kept;
 pub(crate) use pairs::{influences, squared_distances_of_row, sweep};
 pub(crate) use rankings::{Directions, rank_elsewhere};
-pub(crate) use rows::{clusters, digests, fetch, some_rows};
+
+pub(crate) use rows::{digests, fetch, some_rows};
 pub(crate) use singular::singular;
 pub(crate) use spectrum::spectrum;
+pub(crate) use together::together;
 
 use crate::data::Space;
 use crate::error::{Error, Result};
@@ -90,6 +96,9 @@ pub struct Task {
     pub parts: Vec<usize>,
     /// What is done: everything the partial depends on beside the rows, the parts, and what the stage shares.
     pub body: Vec<u8>,
+    /// Whether a worker does well to keep what it makes of the rows ([`Kept`]) for other tasks that read them. Such tasks are many and
+    /// short.
+    pub keeps: bool,
     /// About how many multiplications it takes, so that small ones can be sent together.
     pub cost: f64,
 }
@@ -173,6 +182,21 @@ impl Elsewhere {
         }
     }
 
+    /// The same rows by other workers.
+    pub(crate) fn through(&self, workers: Arc<dyn Workers>) -> Self {
+        let own = Elsewhere::new(
+            self.number,
+            (self.rows, self.columns),
+            self.is_single,
+            self.digest.clone(),
+            workers,
+        );
+        Elsewhere {
+            order: self.order.clone(),
+            ..own
+        }
+    }
+
     fn span(&self, rows: Range<usize>) -> Read {
         let rows = match &self.order {
             None => Rows::Span(rows),
@@ -213,6 +237,7 @@ impl Elsewhere {
                 reads: job.reads,
                 parts: job.parts,
                 body: body.finish(),
+                keeps: clusters::keeps(plan.kernel),
                 cost: job.cost,
             }
         };
@@ -225,14 +250,18 @@ impl Elsewhere {
         if stage.tasks.is_empty() {
             return Ok(());
         }
-        driver.progress().begin(plan.name, stage.tasks.len() as u64);
+        if !plan.is_quiet {
+            driver.progress().begin(plan.name, stage.tasks.len() as u64);
+        }
         let mut number = 0;
         self.workers.run(&stage, &mut |partial| {
             let mut reader = Reader::new(&partial);
             take(number, &mut reader)?;
             reader.end()?;
             number += 1;
-            driver.progress().advance(1);
+            if !plan.is_quiet {
+                driver.progress().advance(1);
+            }
             Ok(())
         })?;
         if number != stage.tasks.len() {
@@ -263,6 +292,8 @@ struct Plan {
     shared: Writer,
     parts: Vec<Writer>,
     jobs: Vec<Job>,
+    /// Whether progress is reported elsewhere.
+    is_quiet: bool,
 }
 
 impl Plan {
@@ -273,6 +304,7 @@ impl Plan {
             shared,
             parts: Vec::new(),
             jobs,
+            is_quiet: false,
         }
     }
 }
@@ -300,15 +332,27 @@ enum Kernel {
     Forms,
     Triangles,
     Effects,
-    Clusters,
+    Totals,
     Copies,
     Directions,
     Rank,
     Within,
     Between,
+    Tried,
+    Drawn,
+    Steps,
+    Farthest,
+    Losses,
+    Members,
+    Beyond,
+    Sums,
+    Nearest,
+    Shares,
+    Deviations,
+    Together,
 }
 
-const KERNELS: [(Kernel, Run); 17] = [
+const KERNELS: [(Kernel, Run); 29] = [
     (Kernel::Rows, rows::run_rows),
     (Kernel::ColumnSums, frames::run_sums),
     (Kernel::Longest, frames::run_longest),
@@ -320,12 +364,24 @@ const KERNELS: [(Kernel, Run); 17] = [
     (Kernel::Forms, spectrum::run_forms),
     (Kernel::Triangles, singular::run_triangles),
     (Kernel::Effects, singular::run_effects),
-    (Kernel::Clusters, rows::run_clusters),
+    (Kernel::Totals, clusters::run_totals),
     (Kernel::Copies, rows::run_copies),
     (Kernel::Directions, rankings::run_directions),
     (Kernel::Rank, rankings::run_rank),
     (Kernel::Within, selection::run_within),
     (Kernel::Between, selection::run_between),
+    (Kernel::Tried, clusters::run_tried),
+    (Kernel::Drawn, clusters::run_drawn),
+    (Kernel::Steps, clusters::run_steps),
+    (Kernel::Farthest, clusters::run_farthest),
+    (Kernel::Losses, clusters::run_losses),
+    (Kernel::Members, clusters::run_members),
+    (Kernel::Beyond, clusters::run_beyond),
+    (Kernel::Sums, clusters::run_sums),
+    (Kernel::Nearest, clusters::run_nearest),
+    (Kernel::Shares, clusters::run_shares),
+    (Kernel::Deviations, clusters::run_deviations),
+    (Kernel::Together, together::run_together),
 ];
 
 /// What a kernel is given.
@@ -334,6 +390,7 @@ struct Given<'a> {
     parts: Vec<Reader<'a>>,
     body: Reader<'a>,
     spaces: &'a [Space],
+    kept: &'a Kept,
     driver: &'a Driver<'a>,
 }
 
@@ -342,6 +399,18 @@ type Run = fn(Given) -> Result<Writer>;
 /// Runs a task: `shared` is that of its stage, `parts` are those it names, and `spaces` are the rows it reads, each in the order in
 /// which it names them. A pure function: the same bytes come out wherever and however often it runs.
 pub fn execute(shared: &[u8], parts: &[&[u8]], body: &[u8], spaces: &[Space], driver: &Driver) -> Result<Vec<u8>> {
+    execute_kept(shared, parts, body, spaces, &Kept::default(), driver)
+}
+
+/// [`execute`] with what was kept of these rows; where that serves the task ([`Kept::serves`]), `spaces` may be empty.
+pub fn execute_kept(
+    shared: &[u8],
+    parts: &[&[u8]],
+    body: &[u8],
+    spaces: &[Space],
+    kept: &Kept,
+    driver: &Driver,
+) -> Result<Vec<u8>> {
     let mut body = Reader::new(body);
     let number = body.number()?;
     let (_, run) = KERNELS.iter().find(|(kernel, _)| *kernel as u64 == number).ok_or_else(|| {
@@ -354,6 +423,7 @@ pub fn execute(shared: &[u8], parts: &[&[u8]], body: &[u8], spaces: &[Space], dr
         parts: parts.iter().map(|part| Reader::new(part)).collect(),
         body,
         spaces,
+        kept,
         driver,
     })?;
     Ok(partial.finish())

@@ -13,6 +13,9 @@
 //! so neither an offset nor the unit of the data does harm. Starts are compared by the inertia of the packed
 //! rows. What is returned is exact: centers, labels and costs of the best start are recomputed from the original
 //! values in double precision.
+//!
+//! The rows may be elsewhere: then each pass over them is a round of tasks (`blocks/clusters.rs`), and all starts take part in it. What
+//! is added up over rows is added up over blocks of chunks, then over blocks, here as well.
 
 mod bisect;
 mod bounds;
@@ -26,10 +29,19 @@ mod scorer;
 mod seeding;
 mod swaps;
 
+pub(crate) use bisect::Planes;
+pub(crate) use bounds::Ways;
+pub(crate) use candidates::Candidates;
+pub(crate) use exact::Given;
 pub(crate) use halves::{OfHalf, kmeans_of_halves};
-use rows::Chunk;
+pub(crate) use lloyd::{Assignment, Far, State, Step, Sums, Trail};
+pub(crate) use rows::{Chunk, Packing};
+pub(crate) use seeding::{PackedRow, Place, Round, Seeded};
+
+use std::sync::Arc;
 
 use crate::data::Space;
+use crate::error::Result;
 use crate::random;
 use crate::run::Driver;
 
@@ -90,27 +102,27 @@ pub(crate) fn kmeans(
     swaps: Swaps,
     seed: u64,
     driver: &Driver,
-) -> Clusters {
+) -> Result<Clusters> {
     assert!(k >= 1 && restarts >= 1, "k-means needs a cluster and a start");
-    let search = Search::new(space, scale, k, driver);
+    let search = Search::new(space, scale, k, driver)?;
     driver.progress().begin("k-means", restarts as u64);
     if swaps == Swaps::None || restarts == 1 {
-        let (restart, best) = search.round(restarts, 0, seed);
-        return search.renumber(search.exact(&best.labels, best.iterations, restart));
+        let (restart, best) = search.round(restarts, 0, seed)?;
+        return Ok(search.renumber(search.finish(&best, restart)?));
     }
     if let Some(labels) = search.on_a_line() {
-        return search.renumber(search.exact(&labels, 0, 0));
+        return Ok(search.renumber(search.exact(&labels, 0, 0)?));
     }
-    let improved = |round: usize| {
-        let (restart, found) = search.round(restarts, round, seed);
+    let improved = |round: usize| -> Result<(usize, lloyd::Partition)> {
+        let (restart, found) = search.round(restarts, round, seed)?;
         let mut rng = random::stream(seed, "kmeans swaps", round as u64);
-        (restart, search.improve(found, &mut rng))
+        Ok((restart, search.improve(found, &mut rng)?))
     };
-    let (mut restart, mut best) = improved(0);
+    let (mut restart, mut best) = improved(0)?;
     let rounds = MOST_PRODUCTS / (restarts * space.rows() * k).saturating_mul(space.columns()).max(1);
     let mut idle = 0;
     for round in 1..rounds {
-        let (number, found) = improved(round);
+        let (number, found) = improved(round)?;
         idle += 1;
         if found.inertia < best.inertia * (1.0 - swaps::BETTER) {
             (restart, best, idle) = (number, found, 0);
@@ -119,14 +131,15 @@ pub(crate) fn kmeans(
             break;
         }
     }
-    search.renumber(search.exact(&best.labels, best.iterations, restart))
+    Ok(search.renumber(search.finish(&best, restart)?))
 }
 
 /// The packed rows and what all starts share.
-struct Search<'a> {
-    space: &'a Space,
+pub(crate) struct Search<'a> {
+    held: rows::Held<'a>,
     scale: Option<&'a [f64]>,
     driver: &'a Driver<'a>,
+    n: usize,
     k: usize,
     d: usize,
     /// Rows per task.
@@ -135,16 +148,17 @@ struct Search<'a> {
     total: f64,
     /// Packed = (value − mean) · unit, a power of two; 0 if all rows are equal.
     unit: f64,
-    chunks: Vec<Chunk>,
+    /// None where the rows are elsewhere.
+    chunks: Arc<[Chunk]>,
 }
 
 impl Search<'_> {
     /// The best of some starts, and its number.
-    fn round(&self, restarts: usize, round: usize, seed: u64) -> (usize, lloyd::Partition) {
+    fn round(&self, restarts: usize, round: usize, seed: u64) -> Result<(usize, lloyd::Partition)> {
         let numbers = round * restarts..(round + 1) * restarts;
         let streams = numbers.map(|number| random::stream(seed, "kmeans", number as u64));
-        let (number, best) = self.best_of(self.seeds(&mut streams.collect::<Vec<_>>()));
-        (round * restarts + number, best)
+        let (number, best) = self.best_of(self.seeds(&mut streams.collect::<Vec<_>>())?)?;
+        Ok((round * restarts + number, best))
     }
 
     /// Numbers the clusters by their first row and moves the centers back to where the data are.

@@ -92,7 +92,7 @@ impl Learnability {
                 Swaps::None,
                 seed,
                 driver,
-            );
+            )?;
             let labels = Labels::from_codes(found.labels, found.counts.len());
             let halves = driver.map(steps.splits, |split| {
                 let roles = match &groups {

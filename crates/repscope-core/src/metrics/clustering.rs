@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! k-means clusters of the embeddings: how well they agree with labels (NMI, AMI), how tight and how unequal in size they are.
 
+use std::ops::Range;
+
 use super::{Analysis, Compute, Invariance, Metric, Needs, Output, Results, Takes, Work};
+use crate::blocks::super_blocks;
 use crate::data::{Labels, Space, Study};
 use crate::error::Result;
 use crate::kernels::clusters::OfHalf;
 use crate::kernels::contingency::Contingency;
 use crate::kernels::influence::Nearness;
+use crate::kernels::moments::add;
 use crate::plan::{Need, Shared};
 use crate::random;
 use crate::score::{Interval, SampleTable, Score};
@@ -251,17 +255,31 @@ fn inertia(shared: &Shared) -> Result<Results> {
 
 /// The squared distance of each row from the mean row.
 pub(crate) fn squared_deviations(space: &Space) -> Vec<f64> {
-    let (n, d) = (space.rows(), space.columns());
-    let (mut row, mut mean) = (vec![0.0; d], vec![0.0; d]);
-    for i in 0..n {
-        space.read_row(i, &mut row);
-        mean.iter_mut().zip(&row).for_each(|(m, x)| *m += x / n as f64);
+    let mut mean = vec![0.0; space.columns()];
+    for rows in super_blocks(space.rows()) {
+        add(&mut mean, &shares_of_mean(space, rows, space.rows()));
     }
+    deviations_from(space, &mean)
+}
+
+/// What some of n rows add to the mean.
+pub(crate) fn shares_of_mean(space: &Space, rows: Range<usize>, n: usize) -> Vec<f64> {
+    let (mut row, mut shares) = (vec![0.0; space.columns()], vec![0.0; space.columns()]);
+    for i in rows {
+        space.read_row(i, &mut row);
+        shares.iter_mut().zip(&row).for_each(|(m, x)| *m += x / n as f64);
+    }
+    shares
+}
+
+/// The squared distance of each row from another.
+pub(crate) fn deviations_from(space: &Space, mean: &[f64]) -> Vec<f64> {
+    let mut row = vec![0.0; space.columns()];
     let squared = |i| {
         space.read_row(i, &mut row);
-        row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum()
+        row.iter().zip(mean).map(|(x, m)| (x - m) * (x - m)).sum()
     };
-    (0..n).map(squared).collect()
+    (0..space.rows()).map(squared).collect()
 }
 
 pub(super) static CLUSTER_BALANCE: Metric = Metric {

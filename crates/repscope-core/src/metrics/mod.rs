@@ -50,7 +50,7 @@ use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
 pub use clustering::agreement;
-pub(crate) use clustering::squared_deviations;
+pub(crate) use clustering::{deviations_from, shares_of_mean, squared_deviations};
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
 pub(crate) use retrieval::discount;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Matrices that workers read block by block have the scores of matrices in memory, to the last bit.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Draw, MODEL, metric};
-use repscope_core::blocks::{Elsewhere, Read, Rows, SUPER_BLOCK, Stage, Take, Workers, execute};
+use repscope_core::blocks::{Elsewhere, Kept, Read, Rows, SUPER_BLOCK, Stage, Take, Workers, execute, execute_kept};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
     Direction, Error, LabelSet, Labels, Metric, Result, Results, Retrieval, Space, Spec, Study, Values, evaluate,
@@ -20,6 +21,12 @@ struct Here {
     /// The most rows that a task was given.
     most: AtomicUsize,
     stages: Mutex<Vec<String>>,
+    /// What is kept from task to task, of how many tasks in ten: the others begin anew.
+    kept: Mutex<BTreeMap<String, Kept>>,
+    keeps: u64,
+    tasks: AtomicUsize,
+    /// Tasks that were served by what was kept.
+    served: AtomicUsize,
 }
 
 struct Matrix {
@@ -75,26 +82,44 @@ impl Workers for Here {
     fn run(&self, stage: &Stage, take: Take) -> Result<()> {
         self.stages.lock().expect("no panic").push(stage.name.clone());
         for task in &stage.tasks {
-            let spaces: Vec<Space> = task.reads.iter().map(|read| self.read(read)).collect::<Result<_>>()?;
+            let key = format!("{:?}", task.reads);
+            let mut all = self.kept.lock().expect("no panic");
+            let kept = all.remove(&key).unwrap_or_default();
+            let mut spaces = Vec::new();
+            if task.keeps && kept.serves(&task.body) {
+                self.served.fetch_add(1, Ordering::Relaxed);
+            } else {
+                spaces = task.reads.iter().map(|read| self.read(read)).collect::<Result<_>>()?;
+            }
             let parts: Vec<&[u8]> = task.parts.iter().map(|part| stage.parts[*part].as_slice()).collect();
-            take(execute(
-                &stage.shared,
-                &parts,
-                &task.body,
-                &spaces,
-                &Driver::silent(self.order),
-            )?)?;
+            let driver = Driver::silent(self.order);
+            let partial = execute_kept(&stage.shared, &parts, &task.body, &spaces, &kept, &driver)?;
+            let count = self.tasks.fetch_add(1, Ordering::Relaxed) as u64;
+            if task.keeps && count * 7919 % 10 < self.keeps {
+                all.insert(key, kept);
+            }
+            drop(all);
+            take(partial)?;
         }
         Ok(())
     }
 }
 
 fn workers(matrices: Vec<Matrix>) -> Arc<Here> {
+    workers_that_keep(matrices, 0)
+}
+
+/// Workers who keep what they made of the rows of so many tasks in ten.
+fn workers_that_keep(matrices: Vec<Matrix>, keeps: u64) -> Arc<Here> {
     Arc::new(Here {
         matrices,
         order: Order::Serial,
         most: AtomicUsize::new(0),
         stages: Mutex::default(),
+        kept: Mutex::default(),
+        keeps,
+        tasks: AtomicUsize::new(0),
+        served: AtomicUsize::new(0),
     })
 }
 
@@ -296,16 +321,120 @@ fn spectra_are_the_same_by_every_way_to_the_scatter_matrix() {
     }
 }
 
+const OF_CLUSTERS: &[&str] = &["nmi", "ami", "inertia", "cluster_balance"];
+
 #[test]
-fn k_means_is_the_same() {
-    let here = workers(vec![Matrix::new(4, true, blobs(5, ROWS, 4))]);
+fn k_means_is_the_same_whatever_workers_keep() {
+    let rows = 2 * SUPER_BLOCK + 300;
     let spec = Spec {
-        restarts: 2,
-        clusterings: 2,
+        restarts: 3,
+        clusterings: 3,
         ..Spec::default()
     };
-    let ids = ["nmi", "ami", "inertia", "cluster_balance"];
-    compare(&here, [0, 0], Some(labels(ROWS)), None, &spec, &ids);
+    let mut rounds = Vec::new();
+    for keeps in [0, 6, 10] {
+        let here = workers_that_keep(vec![Matrix::new(4, keeps > 0, blobs(5, rows, 4))], keeps);
+        let found = compare(&here, [0, 0], Some(labels(rows)), None, &spec, OF_CLUSTERS);
+        assert!(found.scores.iter().all(|score| score.value.is_some()));
+        assert_eq!(here.most.load(Ordering::Relaxed), SUPER_BLOCK);
+        assert_eq!(here.served.load(Ordering::Relaxed) > 0, keeps > 0);
+        rounds.push(here.stages.lock().expect("no panic").len());
+    }
+    // Halves go through their rounds together.
+    assert!(rounds.iter().all(|rounds| *rounds < 800), "{rounds:?}");
+}
+
+#[test]
+fn k_means_of_groups_and_silhouettes_without_labels_are_the_same() {
+    let here = workers_that_keep(vec![Matrix::new(7, true, blobs(6, ROWS, 7))], 8);
+    let groups = Labels::from_codes((0..ROWS as u32).map(|row| row / 100).collect(), ROWS.div_ceil(100));
+    let spec = Spec {
+        restarts: 1,
+        clusterings: 2,
+        sample: Some(100),
+        ..Spec::default()
+    };
+    let ids = ["inertia", "cluster_balance", "silhouette"];
+    compare(&here, [0, 0], None, Some(groups), &spec, &ids);
+}
+
+#[test]
+fn empty_clusters_and_equal_rows_are_the_same() {
+    // Twelve distinct rows, and two of them far away: clusters become empty.
+    let few: Vec<f64> = (0..ROWS * 3)
+        .map(|at| {
+            let (row, column) = (at / 3, at % 3);
+            let distinct = row * 7919 % 12;
+            (distinct * distinct) as f64 + if distinct > 9 { 1e4 } else { 0.0 } + column as f64
+        })
+        .collect();
+    let equal = vec![2.5; ROWS * 2];
+    let here = workers_that_keep(vec![Matrix::new(3, true, few), Matrix::new(2, true, equal)], 5);
+    for (number, clusters) in [(0, 9), (0, 14), (1, 3)] {
+        let spec = Spec {
+            clusters,
+            restarts: 2,
+            clusterings: 2,
+            ..Spec::default()
+        };
+        compare(&here, [number, number], Some(labels(ROWS)), None, &spec, OF_CLUSTERS);
+    }
+}
+
+#[test]
+fn k_means_of_one_column_and_of_many_clusters_is_the_same() {
+    let here = workers_that_keep(
+        vec![
+            Matrix::new(1, false, blobs(7, ROWS, 1)),
+            Matrix::new(2, true, blobs(8, ROWS, 2)),
+        ],
+        10,
+    );
+    // One column fits a table; with 600 clusters chunks and blocks are larger.
+    for (number, clusters, restarts) in [(0, 5, 2), (1, 600, 1)] {
+        let spec = Spec {
+            clusters,
+            restarts,
+            clusterings: 2,
+            ..Spec::default()
+        };
+        compare(&here, [number, number], Some(labels(ROWS)), None, &spec, OF_CLUSTERS);
+    }
+}
+
+#[test]
+fn what_workers_report_ends_all_halves() {
+    /// Workers who stop after some rounds.
+    struct Tired(Arc<Here>, AtomicUsize);
+    impl Workers for Tired {
+        fn run(&self, stage: &Stage, take: Take) -> Result<()> {
+            let is_of_halves = stage
+                .tasks
+                .iter()
+                .any(|task| matches!(task.reads[0].rows, Rows::Each(_)));
+            if is_of_halves && self.1.fetch_add(1, Ordering::Relaxed) == 30 {
+                return Err(Error::input("shard b.npy: row 7 holds NaN"));
+            }
+            self.0.run(stage, take)
+        }
+    }
+    // Halves of a super-block or less are brought here.
+    let rows = 2 * SUPER_BLOCK + 300;
+    let here = workers_that_keep(vec![Matrix::new(3, true, blobs(9, rows, 3))], 10);
+    let own = Elsewhere::new(
+        0,
+        (rows, 3),
+        true,
+        String::new(),
+        Arc::new(Tired(here, AtomicUsize::new(0))),
+    );
+    let space = Space::new("z", rows, 3, Values::Elsewhere(Arc::new(own))).expect("a shape");
+    let spec = Spec {
+        restarts: 2,
+        ..Spec::default()
+    };
+    let error = evaluate(&[Study::new(MODEL, space)], &[metric("inertia")], &spec, &driver());
+    assert_eq!(error.unwrap_err().to_string(), "shard b.npy: row 7 holds NaN");
 }
 
 #[test]

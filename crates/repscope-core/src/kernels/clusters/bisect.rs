@@ -8,6 +8,8 @@ use super::Search;
 use super::lloyd::{Partition, add_row};
 use super::rows::Chunk;
 use super::seeding::uniform;
+use crate::blocks;
+use crate::error::Result;
 
 /// Steps of 2-means within each cluster. The halves need not stand still: Lloyd's steps follow.
 const STEPS: usize = 10;
@@ -20,31 +22,28 @@ pub(super) struct Halves {
 }
 
 /// A plane between the halves of each cluster: a row is beyond it if x·normal > offset.
-struct Planes {
-    normals: Vec<f32>,
-    offsets: Vec<f32>,
+pub(crate) struct Planes {
+    pub(crate) normals: Vec<f32>,
+    pub(crate) offsets: Vec<f32>,
 }
 
 impl Search<'_> {
     /// Cuts each cluster in two by steps of 2-means, beginning with a plane through its center, across the way to one
     /// of its rows at random.
-    pub(super) fn halves(&self, found: &Partition, rng: &mut ChaCha8Rng) -> Vec<Halves> {
+    pub(super) fn halves(&self, found: &Partition, rng: &mut ChaCha8Rng) -> Result<Vec<Halves>> {
         let (k, d) = (self.k, self.d);
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
-        for (row, &label) in (0u32..).zip(&found.labels) {
-            members[label as usize].push(row);
+        let members = found.counts();
+        let mut drawn = Vec::new();
+        for (cluster, &count) in (0u32..).zip(&members).filter(|(_, count)| **count > 0) {
+            let number = (uniform(rng) * count as f64) as usize;
+            drawn.push((cluster, number.min(count as usize - 1)));
         }
         let mut ends = found.centers.clone();
-        for (end, rows) in ends
-            .chunks_exact_mut(d)
-            .zip(&members)
-            .filter(|(_, rows)| !rows.is_empty())
-        {
-            let drawn = (uniform(rng) * rows.len() as f64) as usize;
-            let row = self.packed_row(rows[drawn.min(rows.len() - 1)] as usize);
+        for ((cluster, _), row) in drawn.iter().zip(self.members(found, &drawn)?) {
+            let end = ends.chunks_exact_mut(d).nth(*cluster as usize).into_iter().flatten();
             // As far on the one side as the row is on the other.
-            for (x, row) in end.iter_mut().zip(row) {
-                *x += *x - f64::from(*row);
+            for (x, row) in end.zip(row) {
+                *x += *x - f64::from(row);
             }
         }
         let mut beyond: Vec<f64> = (0..k)
@@ -56,17 +55,12 @@ impl Search<'_> {
         let mut counts = vec![[0.0; 2]; k];
         for _ in 0..STEPS {
             let planes = Planes::between(&ends, &beyond, d);
-            let parts = self.each_chunk(|task, chunk| {
-                let labels = &found.labels[task * self.chunk..][..chunk.rows()];
-                planes.beyond(chunk, labels)
-            });
-            let (mut sums, mut totals) = (vec![0.0; k * d], vec![0usize; k]);
-            for (part, count) in &parts {
-                sums.iter_mut().zip(part).for_each(|(s, x)| *s += x);
-                totals.iter_mut().zip(count).for_each(|(t, x)| *t += x);
-            }
+            let (sums, totals) = match self.elsewhere() {
+                Some(matrix) => blocks::clusters::beyond(self, matrix, &found.assigned, &planes)?,
+                None => self.beyond(&planes, &found.labels),
+            };
             for c in 0..k {
-                let (all, far) = (members[c].len() as f64, totals[c] as f64);
+                let (all, far) = (members[c] as f64, totals[c] as f64);
                 counts[c] = [all - far, far];
                 if far == 0.0 || far == all {
                     continue;
@@ -86,7 +80,48 @@ impl Search<'_> {
                 gain: apart * near * far / (near + far).max(1.0),
             }
         };
-        (0..k).map(halves).collect()
+        Ok((0..k).map(halves).collect())
+    }
+
+    /// The sums of the rows beyond the plane of their cluster, and their numbers.
+    pub(crate) fn beyond(&self, planes: &Planes, labels: &[u32]) -> (Vec<f64>, Vec<usize>) {
+        let parts = self.each_chunk(|task, chunk| {
+            let labels = &labels[task * self.chunk..][..chunk.rows()];
+            planes.beyond(chunk, labels)
+        });
+        let mut totals = vec![0usize; self.k];
+        for (_, count) in &parts {
+            totals.iter_mut().zip(count).for_each(|(t, x)| *t += x);
+        }
+        let sums = parts.into_iter().map(|(part, _)| part);
+        (self.in_two_levels(self.k * self.d, sums), totals)
+    }
+
+    /// Packed rows: of some clusters the one with this number among its members.
+    fn members(&self, found: &Partition, wanted: &[(u32, usize)]) -> Result<Vec<Vec<f32>>> {
+        match self.elsewhere() {
+            Some(matrix) => blocks::clusters::members(self, matrix, &found.assigned, &found.counts, wanted),
+            None => Ok(self.members_here(&found.labels, wanted)),
+        }
+    }
+
+    /// The same of rows that are here.
+    pub(crate) fn members_here(&self, labels: &[u32], wanted: &[(u32, usize)]) -> Vec<Vec<f32>> {
+        let mut passed = vec![0; self.k];
+        let mut rows = vec![Vec::new(); wanted.len()];
+        let mut places = vec![Vec::new(); self.k];
+        for (at, (cluster, number)) in wanted.iter().enumerate() {
+            places[*cluster as usize].push((*number, at));
+        }
+        for (row, label) in labels.iter().map(|label| *label as usize).enumerate() {
+            for (number, at) in &places[label] {
+                if *number == passed[label] {
+                    rows[*at] = self.packed_row(row).to_vec();
+                }
+            }
+            passed[label] += 1;
+        }
+        rows
     }
 }
 

@@ -15,25 +15,49 @@ use super::scorer::{STRIP, Scorer, lanes};
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
 
 /// How far the centers went since the first step.
-pub(super) struct Ways {
+#[derive(Debug, Clone)]
+pub(crate) struct Ways {
     of_centers: Vec<f64>,
-    /// The sum over the steps of the farthest way within each group.
-    of_groups: Vec<f64>,
+    /// The sum over the steps of the farthest way within each group, for 1, 2, 4, … groups: workers may have vectors of another
+    /// length.
+    of_groups: Vec<Vec<f64>>,
 }
+
+/// Vectors of 1, 2, 4, 8 and 16 numbers.
+const WIDTHS: usize = 5;
 
 impl Ways {
     pub(super) fn new(k: usize) -> Self {
         Ways {
             of_centers: vec![0.0; k],
-            of_groups: vec![0.0; lanes()],
+            of_groups: (0..WIDTHS).map(|width| vec![0.0; 1 << width]).collect(),
         }
+    }
+
+    pub(crate) fn parts(&self) -> Vec<f64> {
+        [&self.of_centers, &self.of_groups.concat()].map(Vec::as_slice).concat()
+    }
+
+    /// What [`Ways::parts`] gave, of so many centers; none if these are not as many numbers.
+    pub(crate) fn of_parts(k: usize, parts: &[f64]) -> Option<Self> {
+        let mut ways = Ways::new(k);
+        let (of_centers, mut rest) = parts.split_at_checked(k)?;
+        ways.of_centers.copy_from_slice(of_centers);
+        for groups in &mut ways.of_groups {
+            let (own, others) = rest.split_at_checked(groups.len())?;
+            groups.copy_from_slice(own);
+            rest = others;
+        }
+        rest.is_empty().then_some(ways)
     }
 
     /// Adds the way each center went in one step.
     pub(super) fn add(&mut self, steps: &[f64]) {
-        let groups = self.of_groups.len();
-        for (g, way) in self.of_groups.iter_mut().enumerate() {
-            *way += steps.iter().skip(g).step_by(groups).copied().fold(0.0, f64::max);
+        for of_groups in &mut self.of_groups {
+            let groups = of_groups.len();
+            for (g, way) in of_groups.iter_mut().enumerate() {
+                *way += steps.iter().skip(g).step_by(groups).copied().fold(0.0, f64::max);
+            }
         }
         self.of_centers
             .iter_mut()
@@ -74,12 +98,21 @@ impl Bounds {
         (2 + lanes()) * size_of::<f32>()
     }
 
-    /// Gives each row the label of its nearest center and returns those whose label is another one now.
+    /// Gives a row another label than that of its nearest center, until the next step.
+    pub(super) fn force(&mut self, row: usize, label: u32) {
+        self.labels[row] = label;
+        self.upper[row] = f32::INFINITY;
+    }
+
+    /// Gives each row the label of its nearest center and returns those whose label is another one now. Labels are those of the
+    /// lowest scores, whatever is known: bounds save scores, and decide nothing that scores might decide otherwise.
     pub(super) fn assign(&mut self, chunk: &Chunk, scorer: &Scorer, ways: &Ways) -> Vec<Move> {
         let ways = SingleWays::new(ways);
         let open = Arch::new().dispatch(Undecided {
             bounds: self,
             ways: &ways,
+            chunk,
+            scorer,
         });
         let (mut scores, mut moves) = (Vec::new(), Vec::new());
         for rows in open.chunks(STRIP) {
@@ -108,7 +141,10 @@ impl SingleWays {
     fn new(ways: &Ways) -> Self {
         SingleWays {
             of_centers: ways.of_centers.iter().map(|way| *way as f32).collect(),
-            of_groups: ways.of_groups.iter().map(|way| *way as f32).collect(),
+            of_groups: ways.of_groups[lanes().ilog2() as usize]
+                .iter()
+                .map(|way| *way as f32)
+                .collect(),
         }
     }
 }
@@ -117,6 +153,8 @@ impl SingleWays {
 struct Undecided<'a> {
     bounds: &'a Bounds,
     ways: &'a SingleWays,
+    chunk: &'a Chunk,
+    scorer: &'a Scorer,
 }
 
 impl WithSimd for Undecided<'_> {
@@ -124,7 +162,12 @@ impl WithSimd for Undecided<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<u32> {
-        let Undecided { bounds, ways } = self;
+        let Undecided {
+            bounds,
+            ways,
+            chunk,
+            scorer,
+        } = self;
         let of_groups = S::as_simd_f32s(&ways.of_groups).0[0];
         let of_groups = simd.mul_f32s(of_groups, simd.splat_f32s(1.0 + ROUNDING));
         let shrink = simd.splat_f32s(1.0 - ROUNDING);
@@ -133,6 +176,9 @@ impl WithSimd for Undecided<'_> {
             .iter()
             .zip(&bounds.upper)
             .zip(S::as_simd_f32s(&bounds.lower).0);
+        let zero = simd.splat_f32s(0.0);
+        // Where squares differ by less than their error, scores may order them otherwise.
+        let slack = 2.0 * scorer.error(chunk.squared_lengths.iter().copied().fold(0.0, f32::max));
         // Every row is written down, and written over by the next one if it is decided: quicker than a jump that
         // nobody can foresee.
         let mut open = vec![0; bounds.labels.len()];
@@ -141,7 +187,9 @@ impl WithSimd for Undecided<'_> {
             let way = ways.of_centers.get(label as usize).copied().unwrap_or(0.0);
             let upper = upper + way + ROUNDING * (upper.abs() + way);
             let lower = simd.sub_f32s(simd.mul_f32s(lower, shrink), of_groups);
-            let may_be_nearer = simd.less_than_or_equal_f32s(lower, simd.splat_f32s(upper));
+            let lower = simd.max_f32s(lower, zero);
+            let limit = simd.splat_f32s(upper * upper + slack);
+            let may_be_nearer = simd.less_than_or_equal_f32s(simd.mul_f32s(lower, lower), limit);
             open[count] = row;
             count += usize::from(simd.first_true_m32s(may_be_nearer) < S::F32_LANES);
         }

@@ -13,7 +13,8 @@ use super::scorer::STRIP;
 const NEAR: f32 = 1e-3;
 
 /// Rows that the others are compared with.
-pub(super) struct Candidates {
+#[derive(Debug, Clone)]
+pub(crate) struct Candidates {
     d: usize,
     values: Vec<f32>,
     squared_lengths: Vec<f32>,
@@ -21,18 +22,29 @@ pub(super) struct Candidates {
 
 impl Candidates {
     pub(super) fn new(search: &Search, rows: impl Iterator<Item = usize>) -> Self {
-        let mut found = Candidates {
-            d: search.d,
-            values: Vec::new(),
-            squared_lengths: Vec::new(),
-        };
+        let mut found = Candidates::of_parts(search.d, Vec::new(), Vec::new());
         for i in rows {
             found.values.extend(search.packed_row(i));
-            found
-                .squared_lengths
-                .push(search.chunks[i / search.chunk].squared_lengths[i % search.chunk]);
+            found.squared_lengths.push(search.squared_length(i));
         }
         found
+    }
+
+    pub(crate) fn of_parts(d: usize, values: Vec<f32>, squared_lengths: Vec<f32>) -> Self {
+        Candidates {
+            d,
+            values,
+            squared_lengths,
+        }
+    }
+
+    /// The packed rows, and ‖x‖² of each.
+    pub(crate) fn parts(&self) -> (&[f32], &[f32]) {
+        (&self.values, &self.squared_lengths)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.squared_lengths.len()
     }
 
     /// The squared distances of all rows of a chunk to each candidate, with room for their sum.

@@ -16,12 +16,17 @@ struct Runs {
     sums: Vec<f64>,
 }
 
+/// Whether the best clustering of so many rows and columns is found by a table.
+pub(super) fn fits_a_line(n: usize, d: usize, k: usize) -> bool {
+    d == 1 && k.min(n).saturating_mul(n + 1) <= MOST_ENTRIES
+}
+
 impl Search<'_> {
     /// The labels of least inertia; none with several columns, or where the table would be too large.
     pub(super) fn on_a_line(&self) -> Option<Vec<u32>> {
-        let n = self.space.rows();
+        let n = self.n;
         let k = self.k.min(n);
-        if self.d != 1 || k.saturating_mul(n + 1) > MOST_ENTRIES {
+        if !fits_a_line(n, self.d, k) {
             return None;
         }
         let mut values: Vec<(f64, usize)> = Vec::with_capacity(n);

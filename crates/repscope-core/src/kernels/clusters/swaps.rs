@@ -11,6 +11,9 @@ use super::Search;
 use super::bisect::Halves;
 use super::lloyd::Partition;
 use super::scorer::{STRIP, Scorer};
+use crate::blocks;
+use crate::error::Result;
+use crate::kernels::moments::add;
 
 /// A relative difference of inertia that is more than two paths to one minimum differ by.
 pub(super) const BETTER: f64 = 1e-5;
@@ -21,33 +24,36 @@ const MOST_SWAPS: usize = 50;
 
 impl Search<'_> {
     /// The partition after all swaps that lower the inertia.
-    pub(super) fn improve(&self, mut best: Partition, rng: &mut ChaCha8Rng) -> Partition {
+    pub(super) fn improve(&self, mut best: Partition, rng: &mut ChaCha8Rng) -> Result<Partition> {
         for _ in 0..MOST_SWAPS {
-            let starts = self.swaps(&best, rng);
+            let starts = self.swaps(&best, rng)?;
             if starts.is_empty() {
-                return best;
+                return Ok(best);
             }
-            let found = self.best_of(starts).1;
+            let found = self.best_of(starts)?.1;
             if found.inertia >= best.inertia * (1.0 - BETTER) {
-                return best;
+                return Ok(best);
             }
             best = found;
         }
-        best
+        Ok(best)
     }
 
     /// The centers after each of the most promising swaps: those for which the loss without the one center, less the
     /// gain by cutting the other cluster in two, is smallest.
-    fn swaps(&self, best: &Partition, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
+    fn swaps(&self, best: &Partition, rng: &mut ChaCha8Rng) -> Result<Vec<Vec<f64>>> {
         let (k, d) = (self.k, self.d);
-        let mut counts = vec![0usize; k];
-        best.labels.iter().for_each(|l| counts[*l as usize] += 1);
         // Empty clusters are left where there are no more distinct rows: nothing can be gained.
-        if k < 2 || counts.contains(&0) || best.inertia <= BETTER * BETTER * self.total * self.unit * self.unit {
-            return Vec::new();
+        if k < 2 || best.counts().contains(&0) || best.inertia <= BETTER * BETTER * self.total * self.unit * self.unit {
+            return Ok(Vec::new());
         }
-        let losses = self.losses(&best.centers);
-        let halves = self.halves(best, rng);
+        let parts = match self.elsewhere() {
+            Some(matrix) => blocks::clusters::losses(self, matrix, &best.centers)?,
+            None => self.losses(&best.centers),
+        };
+        let mut losses = vec![0.0; k];
+        parts.iter().for_each(|part| add(&mut losses, part));
+        let halves = self.halves(best, rng)?;
         let pairs = (0..k).flat_map(|gone| (0..k).map(move |cut| (gone, cut)));
         let mut pairs: Vec<(usize, usize)> = pairs.filter(|(gone, cut)| gone != cut).collect();
         let cost = |&(gone, cut): &(usize, usize)| losses[gone] - halves[cut].gain;
@@ -61,14 +67,15 @@ impl Search<'_> {
             centers[gone * d..(gone + 1) * d].copy_from_slice(far);
             centers
         };
-        pairs.iter().take(TRIES).map(swap).collect()
+        Ok(pairs.iter().take(TRIES).map(swap).collect())
     }
 
-    /// By how much the inertia rises if a center is taken away and its rows go to the next one, for each center.
-    fn losses(&self, centers: &[f64]) -> Vec<f64> {
+    /// By how much the inertia of the rows of each chunk rises if a center is taken away and its rows go to the next one, for each
+    /// center.
+    pub(crate) fn losses(&self, centers: &[f64]) -> Vec<Vec<f64>> {
         let k = self.k;
         let scorer = Scorer::new(centers, 1.0, self.d);
-        let parts = self.each_chunk(|_, chunk| {
+        self.each_chunk(|_, chunk| {
             let mut losses = vec![0.0; k];
             let mut scores = Vec::new();
             let rows: Vec<u32> = (0..chunk.rows() as u32).collect();
@@ -87,11 +94,6 @@ impl Search<'_> {
                 }
             }
             losses
-        });
-        let mut losses = vec![0.0; k];
-        for part in &parts {
-            losses.iter_mut().zip(part).for_each(|(l, x)| *l += x);
-        }
-        losses
+        })
     }
 }

@@ -183,6 +183,7 @@ def _run(
         return run(stages, opened)
     finally:
         EXECUTOR.reset(token)
+        stages.forget()
 
 
 def _stoppable(stages: Stages, call: Callable[[], Any]) -> Any:

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import concurrent.futures
+import math
 import os
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._repscope import InputError
 from ._work import peek, plain, work
 
+#: How long the number of cores is taken to be the same, in seconds.
+_ASK = 5.0
 #: How long to wait for calls before looking whether the run was stopped, in seconds.
 _LOOK = 0.5
 
@@ -23,6 +29,8 @@ class Executor:
 
     #: Threads of a task.
     threads: int = 1
+    #: Workers of one process.
+    sharing: int = 1
 
     def put(self, value: bytes) -> object:
         """Makes something available to many calls."""
@@ -31,6 +39,10 @@ class Executor:
     def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
         """Starts a call."""
         raise NotImplementedError
+
+    def submit_at(self, place: int | None, function: Callable[..., Any], args: Sequence[Any]) -> object:
+        """Starts a call; those of one place find what was kept there, where that can be had."""
+        return self.submit(function, args)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """What the calls return, in the order of the handles."""
@@ -54,10 +66,10 @@ class Executor:
     def stream(
         self,
         function: Callable[..., Any],
-        calls: Iterable[Sequence[Any]],
+        calls: Iterable[tuple[int | None, Sequence[Any]]],
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> Iterator[Any]:
-        """What calls return, in their order. Only a few more than run at a time are started, and what comes early waits."""
+        """What calls return, in their order; each comes with the place where it had better run. Only a few more than run at a time are started, and what comes early waits."""
         calls = iter(calls)
         running: dict[Any, int] = {}
         early: dict[int, Any] = {}
@@ -73,7 +85,7 @@ class Executor:
                     if call is None:
                         is_over = True
                         break
-                    running[self.submit(function, call)] = started
+                    running[self.submit_at(call[0], function, call[1])] = started
                     started += 1
                 while given in early:
                     yield early.pop(given)
@@ -95,6 +107,7 @@ class Local(Executor):
     def __init__(self, workers: int | None = None, threads: int = 1) -> None:
         self._workers = workers or max(1, (os.cpu_count() or 1) // threads)
         self.threads = threads
+        self.sharing = self._workers
         self._pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="repscope")
 
     def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
@@ -113,6 +126,13 @@ class Local(Executor):
 
     def width(self) -> int:
         return self._workers
+
+
+def _knock(address: str | None) -> None:
+    """Fails where nobody listens at ``host:port``, which Ray finds out after minutes."""
+    host, _, port = (address or "").rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 class Ray(Executor):
@@ -140,6 +160,7 @@ class Ray(Executor):
     ) -> None:
         try:
             import ray
+            import ray.util.scheduling_strategies
         except ImportError:
             raise InputError(
                 'Ray is not installed here; run pip install "repscope[ray]", on all machines of the cluster'
@@ -148,8 +169,9 @@ class Ray(Executor):
         self.threads = threads
         if not ray.is_initialized():
             try:
+                _knock(address)
                 ray.init(address=address, log_to_driver=False, **(init or {}))
-            except ConnectionError as error:
+            except OSError as error:
                 raise InputError(
                     f"no Ray cluster answers at {address!r}: {error}; start one with `ray start --head`, or name its address"
                 ) from None
@@ -160,14 +182,34 @@ class Ray(Executor):
             **(options or {}),
         }
         self._remote: dict[Callable[..., Any], Any] = {}
+        self._width = (1, -math.inf)
+        #: A node for each call that runs at a time.
+        self._nodes: list[str] = []
+        self._place = threading.local()
+        self._asked = options or {}
 
     def put(self, value: bytes) -> object:
         return self._ray.put(value)  # type: ignore[no-any-return]
 
     def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
         if function not in self._remote:
-            self._remote[function] = self._ray.remote(function).options(**self._options)
-        return self._remote[function].remote(*args)  # type: ignore[no-any-return]
+            self._remote[function] = self._ray.remote(function)
+        node = getattr(self._place, "node", None)
+        options = dict(self._options)
+        if node is not None:
+            options["scheduling_strategy"] = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+                node, soft=True
+            )
+        return self._remote[function].options(**options).remote(*args)  # type: ignore[no-any-return]
+
+    def submit_at(self, place: int | None, function: Callable[..., Any], args: Sequence[Any]) -> object:
+        if place is not None and "scheduling_strategy" not in self._asked:
+            self.width()
+            self._place.node = self._nodes[place % len(self._nodes)] if self._nodes else None
+        try:
+            return self.submit(function, args)
+        finally:
+            self._place.node = None
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         try:
@@ -185,8 +227,16 @@ class Ray(Executor):
             self._ray.cancel(handle, force=True)
 
     def width(self) -> int:
-        cores = self._ray.cluster_resources().get("CPU", 1)
-        return max(1, int(cores // self.threads))
+        # Asking takes a moment, and rounds may be short.
+        width, since = self._width
+        if time.monotonic() - since > _ASK:
+            cores = self._ray.cluster_resources().get("CPU", 1)
+            width = max(1, int(cores // self.threads))
+            self._width = (width, time.monotonic())
+            alive = sorted((node for node in self._ray.nodes() if node["Alive"]), key=lambda node: node["NodeID"])
+            calls = ((node["NodeID"], int(node["Resources"].get("CPU", 0) // self.threads)) for node in alive)
+            self._nodes = [node for node, count in calls for _ in range(count)]
+        return width
 
     def peek(self, reference: Any) -> tuple[Any, tuple[int, ...], str]:
         ((shape, dtype, is_plain),) = self.gather([self.submit(peek, [reference])])

@@ -495,7 +495,13 @@ def _items(source: Any) -> list[Any]:
     if isinstance(source, (list, tuple)):
         return list(source)
     if hasattr(source, "to_numpy_refs"):
-        return list(source.to_numpy_refs())
+        # Blocks come as they are done, unless asked otherwise; labels belong to rows in their order.
+        options = source.context.execution_options
+        before, options.preserve_order = options.preserve_order, True
+        try:
+            return list(source.to_numpy_refs())
+        finally:
+            options.preserve_order = before
     return [source]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,16 +16,24 @@ from .._repscope import InputError
 from ._executors import Executor
 from ._shards import Matrix, digest, open_matrix
 from ._stored import Store
-from ._work import Read, Task, work
+from ._work import KEEPING, Bits, Keep, Read, Task, work
+
+#: A task as the compiled part describes it: what it reads, the numbers of its parts, its body, its cost, and whether workers keep
+#: what they make of the rows.
+Described = tuple[Sequence[Read], Sequence[int], bytes, float, bool]
 
 #: Multiplications of a batch: about a second of one core.
 _BATCH = 2e10
 #: Reading a number takes as long as so many multiplications.
 _READING = 30
+#: Calls that are shorter than a tenth of that cost more than they save.
+_SHORT = _BATCH / 10
 #: And so many tasks at most: a worker holds their partials until the last is done.
 _MOST_TASKS = 16
 #: What a worker may use where nothing is said.
 MEMORY = 4 << 30
+#: Which part of it is for what it keeps from task to task.
+_KEPT = 8
 
 
 class Stages:
@@ -36,6 +45,7 @@ class Stages:
         self._store = Store(resume) if resume is not None else None
         self._matrices: dict[int, Matrix] = {}
         self._stopped = threading.Event()
+        self._run, self._round = uuid.uuid4().hex, 0
         #: How many tasks were computed, and how many partials were taken from the folder.
         self.computed = self.taken = 0
 
@@ -54,17 +64,17 @@ class Stages:
         """Ends the stage that is running."""
         self._stopped.set()
 
-    def __call__(
-        self,
-        name: str,
-        shared: bytes,
-        parts: Sequence[bytes],
-        tasks: Sequence[tuple[Sequence[Read], Sequence[int], bytes, float]],
-    ) -> Iterator[bytes]:
-        for reads, own, _, _ in tasks:
-            self._refuse_large(name, reads, len(shared) + sum(len(parts[part]) for part in own))
+    def forget(self) -> None:
+        """Drops what this process keeps for the run, if it runs tasks itself."""
+        KEEPING.forget(self._run)
+
+    def __call__(self, name: str, shared: bytes, parts: Sequence[bytes], tasks: Sequence[Described]) -> Iterator[bytes]:
+        for reads, own, body, _, keeps in tasks:
+            self._refuse_large(name, reads, len(shared) + len(body) + sum(len(parts[part]) for part in own), keeps)
         keys = self._keys(shared, parts, tasks) if self._store is not None else [""] * len(tasks)
-        is_stored = [self._store is not None and self._store.has(key) for key in keys]
+        is_stored = [self._store is not None and key != "" and self._store.has(key) for key in keys]
+        self._round += 1
+        keep = Keep(self._run, self._round, self._memory // _KEPT * self._executor.sharing)
         batches = list(self._batches(tasks, is_stored))
         handles: dict[int, Any] = {}
         everywhere = self._executor.put(shared) if batches else shared
@@ -74,18 +84,23 @@ class Stages:
                 handles[number] = self._executor.put(parts[number])
             return handles[number]
 
-        def call(batch: Sequence[int]) -> tuple[Any, ...]:
+        def call(batch: Sequence[int], number: int) -> tuple[int | None, tuple[Any, ...]]:
             needed = sorted({own for number in batch for own in tasks[number][1]})
             place = {own: at for at, own in enumerate(needed)}
-            made = [
-                Task(keys[number], tasks[number][0], [place[own] for own in tasks[number][1]], tasks[number][2])
-                for number in batch
-            ]
+            made = []
+            for number in batch:
+                reads, own, body, _, keeps = tasks[number]
+                sent = [(read, span, None if single is None else Bits.of(single)) for read, span, single in reads]
+                made.append(Task(keys[number], sent, [place[part] for part in own], body, keeps))
             read = {reading[0] for number in batch for reading in tasks[number][0]}
             matrices = {number: self._matrices[number] for number in read}
-            return (made, matrices, self._store, self._executor.threads, everywhere, *(part(own) for own in needed))
+            others = [part(own) for own in needed]
+            # Rounds come to the same rows in the same order.
+            place = number * self._executor.width() // len(batches) if tasks[batch[0]][4] else None
+            return place, (made, matrices, self._store, self._executor.threads, keep, everywhere, *others)
 
-        stream = self._executor.stream(work, (call(batch) for batch in batches), self._stopped.is_set)
+        calls = (call(batch, number) for number, batch in enumerate(batches))
+        stream = self._executor.stream(work, calls, self._stopped.is_set)
         try:
             coming: list[bytes] = []
             for number, stored in enumerate(is_stored):
@@ -96,7 +111,7 @@ class Stages:
                     self.taken += 1
                 elif stored:
                     # The file is damaged.
-                    (again,) = self._executor.gather([self._executor.submit(work, call([number]))])
+                    (again,) = self._executor.gather([self._executor.submit(work, call([number], 0)[1])])
                     (partial,) = again
                     self.computed += 1
                 else:
@@ -112,8 +127,19 @@ class Stages:
         """Tasks that follow each other and take about a second, or less where there are too few for all workers."""
         costs = [self._cost(task) for task in tasks]
         total = sum(cost for cost, stored in zip(costs, is_stored) if not stored)
-        most = min(_BATCH, total / (4 * self._executor.width()))
+        width = self._executor.width()
+        most = min(_BATCH, total / (4 * width))
         batch: list[int] = []
+        if total < width * _SHORT:
+            # As many calls as run at a time, of about the same length.
+            passed = 0.0
+            shares: dict[int, list[int]] = {}
+            for number, stored in enumerate(is_stored):
+                if not stored:
+                    shares.setdefault(int((passed + costs[number] / 2) / total * width), []).append(number)
+                    passed += costs[number]
+            yield from (own[at : at + _MOST_TASKS] for own in shares.values() for at in range(0, len(own), _MOST_TASKS))
+            return
         spent = 0.0
         for number, stored in enumerate(is_stored):
             if stored:
@@ -126,12 +152,14 @@ class Stages:
         if batch:
             yield batch
 
-    def _cost(self, task: tuple[Sequence[Read], Sequence[int], bytes, float]) -> float:
+    def _cost(self, task: Described) -> float:
         numbers = sum(_count(read) * self._matrices[read[0]].columns for read in task[0])
         return min(task[3], 1e18) + _READING * numbers
 
     def _keys(self, shared: bytes, parts: Sequence[bytes], tasks: Sequence[Any]) -> list[str]:
-        """What each partial is stored by: everything that it depends on."""
+        """What each partial is stored by: everything that it depends on. Nothing where it is not stored."""
+        if tasks and all(task[4] for task in tasks):
+            return [""] * len(tasks)
         common = f"{_repscope.__version__} {_hash(shared)}"
         of_parts = [_hash(part) for part in parts]
 
@@ -144,13 +172,15 @@ class Stages:
             return f"{matrix.kind} {matrix.fingerprint(*span)} {_hash(single.tobytes())}"
 
         return [
-            digest([common, _hash(body), *(of_parts[part] for part in own), *(of_read(read) for read in reads)])
-            for reads, own, body, _ in tasks
+            ""
+            if keeps
+            else digest([common, _hash(body), *(of_parts[part] for part in own), *(of_read(read) for read in reads)])
+            for reads, own, body, _, keeps in tasks
         ]
 
-    def _refuse_large(self, name: str, reads: Sequence[Read], others: int) -> None:
+    def _refuse_large(self, name: str, reads: Sequence[Read], others: int, keeps: bool) -> None:
         """Refuses a task that needs more memory than a worker has, before it is sent."""
-        needed = others
+        needed = others + (self._memory // _KEPT if keeps else 0)
         for read in reads:
             matrix = self._matrices[read[0]]
             numbers = _count(read) * matrix.columns
@@ -159,12 +189,7 @@ class Stages:
         if needed > self._memory:
             raise InputError(
                 f"{name}: a task needs about {needed / 2**30:.1f} GiB, and a worker may use {self._memory / 2**30:.1f} GiB; "
-                + (
-                    "k-means holds all rows on one worker: leave out nmi, ami, inertia and cluster_balance (and silhouette "
-                    "without labels), or raise memory"
-                    if name == "k-means"
-                    else "raise memory"
-                )
+                "raise memory"
             )
 
 
