@@ -134,7 +134,7 @@ pub enum Runtime {
     /// rten, in pure Rust.
     #[default]
     Rten,
-    /// rten, and this library of ONNX Runtime for a file that rten cannot run.
+    /// rten, and this library of ONNX Runtime for graphs with convolutions, where it takes less time, and for files that rten cannot run.
     Auto {
         /// The library.
         library: PathBuf,
@@ -171,9 +171,12 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
     }
     let source = model.to_string();
     let session: Box<dyn Session> = match runtime {
-        Runtime::Auto { library } => match (load(model.clone(), &Runtime::Rten, threads), &model) {
-            (Err(Error::Unsupported(why)), ModelBytes::File(path)) => instead::load(path, library, why, threads)?,
-            (loaded, _) => loaded?,
+        Runtime::Auto { library } => match instead::for_speed(&model, library, threads) {
+            Some(session) => session,
+            None => match (load(model.clone(), &Runtime::Rten, threads), &model) {
+                (Err(Error::Unsupported(why)), ModelBytes::File(path)) => instead::load(path, library, why, threads)?,
+                (loaded, _) => loaded?,
+            },
         },
         Runtime::Rten => match (model, child::isolation()) {
             (ModelBytes::File(path), Some(isolation)) => {

@@ -2,6 +2,7 @@
 //! Several computations whose rounds of tasks go together: each waits for the others before its next round is sent, so that a round
 //! of few tasks takes no longer for all of them than for one.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::bytes::Writer;
@@ -155,7 +156,9 @@ impl Workers for Member {
                 continue;
             };
             drop(seats);
-            let found = table.run(&stages);
+            // Whoever else waits for this round must not wait forever.
+            let found = catch_unwind(AssertUnwindSafe(|| table.run(&stages)))
+                .unwrap_or_else(|_| Err(Error::Internal("a round of tasks ended early".to_string())));
             seats = table.seats();
             match found {
                 Ok(found) => {

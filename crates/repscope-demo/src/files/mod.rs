@@ -154,6 +154,7 @@ collapsed = "weights/collapsed/best_encoder.safetensors"
 
 [encoder]
 scale = 1                                  # the weights take gray values as they are
+runtime = "builtin"                        # the same bytes on every machine
 
 [robustness]
 noise = [1, 2, 5, 10, 20]                  # of 255

@@ -19,6 +19,8 @@ pub struct GraphInfo {
     pub external_files: BTreeSet<String>,
     /// Keys and values that were written beside the graph, in the order of the file.
     pub metadata: Vec<(String, String)>,
+    /// Whether anything is convolved.
+    pub has_convolutions: bool,
 }
 
 /// The messages of ONNX in which tensors are found, or which may hold themselves.
@@ -92,6 +94,7 @@ fn read(message: Message, bytes: &[u8], info: &mut GraphInfo, depth: usize) -> R
             .iter()
             .find(|(own, number, _)| (*own, *number) == (message, field));
         match (message, field, part) {
+            (Node, 4, _) => info.has_convolutions |= content.bytes()? == b"Conv",
             (Model, 14, _) => info.metadata.push(entry(content.bytes()?)?),
             (Tensor, 13, _) => {
                 let (key, value) = entry(content.bytes()?)?;

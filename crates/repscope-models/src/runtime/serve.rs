@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::deep::STACK;
 use super::messages::{list, number, put_list, put_number, put_port, put_text, put_value, text, value};
 use super::rten_session::RtenSession;
-use super::{ModelFile, Session, instead};
+use super::{ModelBytes, ModelFile, Session, instead};
 
 /// What threads of the runtime take beside tensors, each.
 const PER_THREAD: u64 = 16 << 20;
@@ -47,7 +47,7 @@ fn work(from: &mut impl Read, mut to: impl Write) -> Result<()> {
     limits::set(memory.saturating_add(extra));
     let threads = threads as usize;
     let loaded = watch.time(|| match library {
-        Some(library) => instead::here(&path, Path::new(&library), threads),
+        Some(library) => instead::here(&ModelBytes::File(path), Path::new(&library), threads),
         None => RtenSession::of_file(&path, file, threads).map(|session| Box::new(session) as Box<dyn Session>),
     });
     let mut session = match loaded {

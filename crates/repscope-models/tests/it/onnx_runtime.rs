@@ -147,6 +147,25 @@ fn a_graph_that_the_built_in_runtime_cannot_run_goes_to_an_installed_onnx_runtim
         "{said}"
     );
     // The built-in runtime keeps what it can run.
-    let kept = encode("two_heads.onnx", "images.npy", auto);
-    assert_eq!(kept, encode("two_heads.onnx", "images.npy", Options::default()));
+    let kept = encode("mlp.onnx", "vectors.npy", auto);
+    assert_eq!(kept, encode("mlp.onnx", "vectors.npy", Options::default()));
+}
+
+#[test]
+fn convolutions_go_to_an_installed_onnx_runtime_which_is_said() {
+    let Some(library) = library() else { return };
+    let auto = Options {
+        runtime: Runtime::Auto {
+            library: library.clone(),
+        },
+        ..Options::default()
+    };
+    let chosen = encode("two_heads.onnx", "images.npy", auto);
+    let asked = encode("two_heads.onnx", "images.npy", options(library, Provider::Cpu));
+    assert_eq!(chosen.outputs, asked.outputs);
+    let said = chosen.notes.join("\n");
+    assert!(
+        said.contains("run by ONNX Runtime") && said.contains("convolutions"),
+        "{said}"
+    );
 }

@@ -120,7 +120,8 @@ impl EncoderOptions {
 #[serde(default)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
-    /// Runtime of the encoder: the built-in one in pure Rust, an installed ONNX Runtime, or the second where the first cannot
+    /// Runtime of the encoder: the built-in one in pure Rust, an installed ONNX Runtime, or the second for graphs with
+    /// convolutions, which it computes in less time, and where the first cannot
     #[arg(long, value_parser = words::<RuntimeChoice>("auto builtin rust onnxruntime"), default_value = "auto")]
     pub runtime: RuntimeChoice,
     /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
@@ -163,7 +164,7 @@ pub struct TextEncoderOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeChoice {
-    /// rten, in pure Rust; where it cannot run a model, an installed ONNX Runtime.
+    /// rten, in pure Rust; for graphs with convolutions, and where it cannot run a model, an installed ONNX Runtime.
     Auto,
     /// rten, in pure Rust, and nothing else.
     #[serde(alias = "rust")]
