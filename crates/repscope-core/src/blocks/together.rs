@@ -5,9 +5,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use rayon::ThreadPoolBuilder;
+
 use super::bytes::Writer;
 use super::{Given, Kernel, Stage, Take, Task, Workers, execute_kept};
 use crate::error::{Error, Result};
+
+/// What a thread may stack up: decompositions need more than the usual 2 MiB.
+const STACK: usize = 16 << 20;
 
 /// Runs `count` computations at a time, each with workers of its own, and gives what they return in their order.
 pub(crate) fn together<T: Send>(
@@ -33,7 +38,11 @@ pub(crate) fn together<T: Send>(
                     table: leaving.0.table.clone(),
                     number,
                 });
-                run(number, member)
+                // Passes on threads of their own: the pool of the call has none to spare for those who wait, and the global one stays
+                // unused.
+                let pool = ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
+                let pool = pool.map_err(|error| Error::Internal(format!("starting a thread: {error}")))?;
+                pool.install(|| run(number, member))
             })
         };
         let threads: Vec<_> = (0..count).map(start).collect();
