@@ -19,7 +19,7 @@ pub(super) fn for_speed(model: &ModelBytes, library: &Path, threads: usize) -> O
         ModelBytes::Memory(bytes) => has_convolutions(bytes),
     };
     let session = convolves.then(|| session(model, library, threads))?.ok()?;
-    let note = format!("run by {}, which computes convolutions in less time", session.engine());
+    let note = "run by ONNX Runtime, which computes convolutions in less time".to_string();
     Some(Box::new(Instead { session, note }))
 }
 
