@@ -203,7 +203,11 @@ fn known(made: &Made, evaluated: &Results, clouds: &Results) -> String {
 fn explained(results: &Results, encoder: &str) -> String {
     let score = results.score(encoder, EXPLAINED);
     match score.and_then(|score| Some((score.value?, score.interval?))) {
-        Some((value, [low, high])) => format!("{value:.2} [{low:.2}, {high:.2}]"),
+        Some((value, ends)) => {
+            // Adding 0 turns −0 into 0.
+            let [value, low, high] = [value, ends[0], ends[1]].map(|x| (x * 100.0).round() / 100.0 + 0.0);
+            format!("{value:.2} [{low:.2}, {high:.2}]")
+        }
         None => "none".to_string(),
     }
 }
